@@ -1,0 +1,1 @@
+//! The Didi server as a library; the binary is a thin shell around it.

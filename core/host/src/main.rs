@@ -1,0 +1,2 @@
+//! The binary `didi`.
+fn main() {}

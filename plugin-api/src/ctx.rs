@@ -1,0 +1,348 @@
+//! What a handler may use while it runs: the project, the engine, child processes, progress, the log.
+//!
+//! All of it goes through the host, so that a cancel reaches it, the journal sees it, and a test can script
+//! it. The one exception is reading: a pack may read files below the project root by itself, through
+//! [`crate::project_path`], because a search over thousands of files would be slow otherwise.
+//!
+//! Spec: P-33, services of the host.
+
+use std::{path::PathBuf, time::Duration};
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::Value;
+
+use crate::{
+    abi::{HostRef, Reply, code},
+    desc::Mode,
+    outcome::fault,
+    project_path::{ProjectPath, ProjectRoot},
+    refusal::{Refusal, codes},
+};
+
+/// Names of the operations behind [`Ctx`] that go through the host's growth point.
+pub mod ops {
+    /// Answers [`super::CallContext`].
+    pub const CALL_CONTEXT: &str = "call.context";
+    /// Answers [`super::EngineInfo`], or refuses with `engine_unavailable`.
+    pub const ENGINE_FIND: &str = "engine.find";
+    /// Takes a [`super::ChildSpec`], answers a [`super::ChildReport`].
+    pub const CHILD_RUN: &str = "child.run";
+}
+
+/// Where a call stands. Fixed for the call.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct CallContext {
+    /// The project's folder, canonical.
+    pub project_root: PathBuf,
+    /// The way in which this call answers.
+    pub mode: Mode,
+    /// The server's version.
+    pub server_version: String,
+}
+
+/// An engine executable that can be used.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct EngineInfo {
+    /// The file that is run.
+    pub executable: PathBuf,
+    /// As `--version` prints it, such as `4.6.3.stable.official`.
+    pub version: String,
+}
+
+/// What to run. There is no shell: arguments arrive as they are.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ChildSpec {
+    /// The program; absent, the engine that [`Ctx::engine`] finds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<PathBuf>,
+    /// Arguments.
+    pub args: Vec<String>,
+    /// Added to the child's environment.
+    #[serde(default)]
+    pub env: Vec<(String, String)>,
+    /// Milliseconds after which the whole process tree is killed.
+    pub timeout_ms: u64,
+    /// Bytes kept of standard output and standard error together; the newest beyond it are dropped.
+    pub max_output_bytes: usize,
+}
+
+/// How a child ended.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ChildReport {
+    /// Process id.
+    pub pid: u32,
+    /// Exit code; absent when a signal or the time limit ended it.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// Whether the time limit ended it.
+    pub timed_out: bool,
+    /// Whether every process under it was seen to end.
+    pub tree_exited: bool,
+    /// Milliseconds that it ran.
+    pub ran_ms: u64,
+    /// Output in the order of arrival.
+    pub lines: Vec<ChildLine>,
+    /// Whether output was dropped at the bound.
+    pub output_truncated: bool,
+}
+
+/// One line of output.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ChildLine {
+    /// Whether it came from standard error.
+    pub stderr: bool,
+    /// The text without its line end; bytes that are not UTF-8 are replaced.
+    pub text: String,
+}
+
+/// How a file is to be written.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Expect {
+    /// Nothing may be there; otherwise `already_exists`.
+    Absent,
+    /// These bytes have to be there, by SHA-256 in hex; otherwise `conflict`.
+    Sha256(String),
+    /// Whatever is there is replaced.
+    Anything,
+}
+
+/// Options of a write, as they cross the boundary.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct WriteOptions {
+    /// What has to be there.
+    pub expect: Expect,
+    /// Whether to remove the file; the data is then ignored.
+    #[serde(default)]
+    pub remove: bool,
+}
+
+/// What a write did, read back from the disk.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Written {
+    /// `res://` path in the letters that the disk has.
+    pub path: String,
+    /// Whether a file was there before.
+    pub replaced: bool,
+    /// Whether the file's bytes are now other than before.
+    pub changed: bool,
+    /// Bytes now in the file.
+    pub size_bytes: u64,
+    /// SHA-256 of the file now, in hex.
+    pub sha256: String,
+}
+
+/// Severity of a log line.
+#[derive(Debug, Clone, Copy)]
+#[repr(u32)]
+pub enum Level {
+    /// Something broke.
+    Error = 1,
+    /// Something is odd.
+    Warn = 2,
+    /// Worth knowing.
+    Info = 3,
+    /// For whoever looks for a fault.
+    Debug = 4,
+}
+
+/// The host during one call.
+pub struct Ctx<'h> {
+    host: HostRef<'h>,
+    call: CallContext,
+}
+
+impl<'h> Ctx<'h> {
+    /// Wraps the host of a call. Made by `export_pack!` and the test kit.
+    ///
+    /// # Errors
+    /// `internal_error` when the host does not say where the call stands.
+    #[doc(hidden)]
+    pub fn new(host: HostRef<'h>) -> Result<Self, Refusal> {
+        let call = request(&host, ops::CALL_CONTEXT, &Value::Null)?;
+        Ok(Ctx { host, call })
+    }
+
+    /// The way in which this call answers.
+    pub fn mode(&self) -> Mode {
+        self.call.mode
+    }
+
+    /// The server's version.
+    pub fn server_version(&self) -> &str {
+        &self.call.server_version
+    }
+
+    /// The project.
+    pub fn project(&self) -> Project<'_, 'h> {
+        Project { root: ProjectRoot::canonical(self.call.project_root.clone()), ctx: self }
+    }
+
+    /// Asks the engine, within the host's own deadline.
+    ///
+    /// # Errors
+    /// `not_connected` without an engine, and whatever the engine refuses.
+    pub fn bridge_call(&self, method: &str, params: impl Serialize) -> Result<Value, Refusal> {
+        self.bridge_call_within(method, params, Duration::ZERO)
+    }
+
+    /// Asks the engine within `limit`; zero is the host's own deadline.
+    ///
+    /// # Errors
+    /// As [`Ctx::bridge_call`].
+    pub fn bridge_call_within(
+        &self,
+        method: &str,
+        params: impl Serialize,
+        limit: Duration,
+    ) -> Result<Value, Refusal> {
+        let params = to_json(&params)?;
+        let limit_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+        read(self.host.bridge_call(method.into(), params.as_slice().into(), limit_ms))
+    }
+
+    /// The engine that the host found: `GODOT_BIN`, `GODOT_PATH`, then known names.
+    ///
+    /// # Errors
+    /// `engine_unavailable`, naming what was rejected.
+    pub fn engine(&self) -> Result<EngineInfo, Refusal> {
+        self.request(ops::ENGINE_FIND, &Value::Null)
+    }
+
+    /// Runs a child to its end or its time limit. A cancelled call kills it with everything under it.
+    ///
+    /// # Errors
+    /// `engine_unavailable` or `toolchain_unavailable` when it can't be started; `cancelled`.
+    pub fn run_child(&self, spec: &ChildSpec) -> Result<ChildReport, Refusal> {
+        self.request(ops::CHILD_RUN, spec)
+    }
+
+    /// Tells a waiting client how far the work is. `total` 0 means that it is not known.
+    pub fn progress(&self, done: u64, total: u64, note: &str) {
+        self.host.progress(done, total, note.into());
+    }
+
+    /// Writes a line to the host's log.
+    pub fn log(&self, level: Level, text: &str) {
+        self.host.log(level as u32, text.into());
+    }
+
+    /// Whether the caller has given up.
+    pub fn cancelled(&self) -> bool {
+        self.host.cancelled()
+    }
+
+    /// Ends the handler when the caller has given up: `ctx.check()?` in every long loop.
+    ///
+    /// # Errors
+    /// `cancelled`.
+    pub fn check(&self) -> Result<(), Refusal> {
+        if !self.cancelled() {
+            return Ok(());
+        }
+        Err(Refusal::new(codes::CANCELLED, "the caller gave up, and the work was stopped")
+            .retry_after_ms(0))
+    }
+
+    /// Milliseconds since 1970 by the host's clock. The only clock that a pack may use.
+    pub fn now_ms(&self) -> u64 {
+        self.host.clock_ms()
+    }
+
+    /// Adds binary content, such as an image, to the answer. The host encodes and limits it.
+    ///
+    /// # Errors
+    /// `response_too_large`.
+    pub fn attach(&self, mime: &str, data: &[u8]) -> Result<(), Refusal> {
+        done(&self.host.attach(mime.into(), data.into()))
+    }
+
+    /// Asks for a host operation by name; see [`ops`].
+    ///
+    /// # Errors
+    /// Whatever the host refuses; `internal_error` when it does not know the operation.
+    pub fn request<T: DeserializeOwned>(
+        &self,
+        op: &str,
+        payload: &impl Serialize,
+    ) -> Result<T, Refusal> {
+        request(&self.host, op, payload)
+    }
+}
+
+/// The project of a call.
+pub struct Project<'c, 'h> {
+    root: ProjectRoot,
+    ctx: &'c Ctx<'h>,
+}
+
+impl Project<'_, '_> {
+    /// The folder, for reading below it.
+    pub fn root(&self) -> &ProjectRoot {
+        &self.root
+    }
+
+    /// Resolves a `res://` path, contained and in the letters of the disk.
+    ///
+    /// # Errors
+    /// `invalid_arguments` naming `field`.
+    pub fn resolve(&self, path: &str, field: &str) -> Result<ProjectPath, Refusal> {
+        self.root.resolve(path).map_err(|fault| fault.refusal(field))
+    }
+
+    /// Reads a whole file of at most `max_bytes`.
+    ///
+    /// # Errors
+    /// `not_found`, `forbidden`, `file_too_large`, each naming the path.
+    pub fn read(&self, path: &ProjectPath, max_bytes: u64) -> Result<Vec<u8>, Refusal> {
+        path.read(max_bytes)
+    }
+
+    /// Replaces or makes a file in one step and answers what the disk then holds.
+    ///
+    /// # Errors
+    /// `already_exists`, `conflict`, `project_file_busy`, `forbidden`.
+    pub fn write(
+        &self,
+        path: &ProjectPath,
+        data: &[u8],
+        expect: Expect,
+    ) -> Result<Written, Refusal> {
+        let options = to_json(&WriteOptions { expect, remove: false })?;
+        let path = path.res_path();
+        read(self.ctx.host.write_file(path.as_str().into(), data.into(), options.as_slice().into()))
+    }
+}
+
+fn to_json(value: &impl Serialize) -> Result<Vec<u8>, Refusal> {
+    serde_json::to_vec(value).map_err(|error| fault(&error.to_string()))
+}
+
+fn request<T: DeserializeOwned>(
+    host: &HostRef<'_>,
+    op: &str,
+    payload: &impl Serialize,
+) -> Result<T, Refusal> {
+    let payload = to_json(payload)?;
+    let reply = host.request(op.into(), payload.as_slice().into());
+    if reply.code == code::UNKNOWN_OP {
+        return Err(fault(&format!("this host does not know the operation `{op}`")));
+    }
+    read(reply)
+}
+
+fn read<T: DeserializeOwned>(reply: Reply) -> Result<T, Refusal> {
+    done(&reply)?;
+    serde_json::from_slice(&reply.body)
+        .map_err(|error| fault(&format!("the host's answer can't be read: {error}")))
+}
+
+fn done(reply: &Reply) -> Result<(), Refusal> {
+    match reply.code {
+        code::OK => Ok(()),
+        code::REFUSED => Err(serde_json::from_slice(&reply.body)
+            .unwrap_or_else(|error| fault(&format!("the host's refusal can't be read: {error}")))),
+        _ => Err(fault(&String::from_utf8_lossy(&reply.body))),
+    }
+}

@@ -1,0 +1,108 @@
+//! What a handler gives back: an answer with its facts, or the state of a target.
+//!
+//! A handler says facts; the host turns them into `follow_up`, `truncated` and provenance, alike for every
+//! pack.
+//!
+//! Spec: P-25, answers.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, value::RawValue};
+
+use crate::refusal::{Refusal, codes};
+
+/// The result of a handler.
+pub type ToolResult = Result<Answer, Refusal>;
+
+/// Something that an answer says beside its data, from which the host derives what is left to do.
+///
+/// Each is published in the answer under its own name.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Fact {
+    /// `scene_saved`: whether the edited scene is on disk. `false` leaves a save.
+    SceneSaved(bool),
+    /// `requires_editor_restart`: whether an attached editor has to be restarted to see it.
+    RequiresEditorRestart(bool),
+    /// `written_to`: a settings file that was written while no editor was attached.
+    WrittenTo(String),
+    /// `editor_reloaded`: whether an editor took the written file up.
+    EditorReloaded(bool),
+}
+
+/// A successful answer.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Answer {
+    /// The answer's own members: a JSON object, serialised once and passed on as it is.
+    pub data: Box<RawValue>,
+    /// What the host derives follow-ups from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub facts: Vec<Fact>,
+    /// Whether a bound cut the answer short. `None` in tools that declare no bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub truncated: Option<bool>,
+}
+
+impl Answer {
+    /// An answer of `data`, which has to serialise to a JSON object.
+    ///
+    /// # Errors
+    /// `internal_error` when it does not.
+    pub fn of(data: impl Serialize) -> ToolResult {
+        let raw =
+            serde_json::value::to_raw_value(&data).map_err(|error| fault(&error.to_string()))?;
+        if raw.get().starts_with('{') {
+            return Ok(Answer { data: raw, facts: vec![], truncated: None });
+        }
+        Err(fault("an answer has to be a JSON object"))
+    }
+
+    /// Says that a bounded read was, or was not, cut short.
+    #[must_use]
+    pub fn truncated(mut self, truncated: bool) -> Self {
+        self.truncated = Some(truncated);
+        self
+    }
+
+    /// Adds a fact.
+    #[must_use]
+    pub fn fact(mut self, fact: Fact) -> Self {
+        self.facts.push(fact);
+        self
+    }
+}
+
+pub(crate) fn fault(message: &str) -> Refusal {
+    Refusal::new(codes::INTERNAL_ERROR, message).no_remedy("the server is at fault, not the call")
+}
+
+/// What a preview found where the change would land.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Target {
+    /// The subject of the change: a file, a setting, a board path. Not the arguments.
+    pub subject: String,
+    /// What is there now. The confirmation token is bound to it.
+    pub before: Value,
+    /// Whether something is there that the change would replace.
+    pub exists: bool,
+    /// Whether `before` is state that the change alters, or only a proof that the target resolves.
+    #[serde(default)]
+    pub resolved_only: bool,
+    /// What the change would put there, where the tool can say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<Value>,
+}
+
+impl Target {
+    /// A target whose present state was read.
+    pub fn read(subject: impl Into<String>, exists: bool, before: Value) -> Self {
+        Target { subject: subject.into(), before, exists, resolved_only: false, after: None }
+    }
+
+    /// Adds what the change would put there.
+    #[must_use]
+    pub fn after(mut self, after: Value) -> Self {
+        self.after = Some(after);
+        self
+    }
+}

@@ -1,0 +1,346 @@
+//! A scripted host, so that a pack kept elsewhere can test itself without a server.
+//!
+//! [`Kit::open`] opens the pack as the loader would, checks every declaration with [`crate::lint`], and calls
+//! tools over a real folder. Writes really happen, atomically; the engine and child processes are what the
+//! test scripts.
+//!
+//! Spec: P-34, testing a pack.
+#![allow(
+    clippy::missing_panics_doc,
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test kit fails by panicking, and writes plain files into a temporary folder"
+)]
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::PathBuf,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+};
+
+use abi_stable::{
+    sabi_trait::TD_Opaque,
+    sabi_types::RRef,
+    std_types::{RSlice, RStr},
+};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::{
+    abi::{HostV1, HostV1_TO, Reply, code, phase},
+    ctx::{CallContext, ChildReport, ChildSpec, EngineInfo, Expect, WriteOptions, Written, ops},
+    desc::{Mode, ResourceDesc, ToolDesc},
+    digest::sha256_hex,
+    export::Opened,
+    lint,
+    outcome::{Answer, Target},
+    project_path::ProjectRoot,
+    refusal::{Refusal, codes},
+    tool::ToolPack,
+};
+
+type Child = Box<dyn Fn(&ChildSpec) -> Result<ChildReport, Refusal> + Send + Sync>;
+type Bridge = Box<dyn Fn(&str, &Value) -> Result<Value, Refusal> + Send + Sync>;
+
+/// A pack under test, over one project folder.
+pub struct Kit {
+    opened: Opened,
+    tools: BTreeMap<String, (u32, ToolDesc)>,
+    resources: Vec<ResourceDesc>,
+    host: Scripted,
+}
+
+/// What the pack did to its host during the calls so far.
+#[derive(Debug, Default, Clone)]
+pub struct Record {
+    /// Progress notes, as `(done, total, note)`.
+    pub progress: Vec<(u64, u64, String)>,
+    /// Log lines.
+    pub log: Vec<String>,
+    /// Paths written, in order.
+    pub written: Vec<String>,
+    /// Attachments, as `(mime, bytes)`.
+    pub attached: Vec<(String, usize)>,
+}
+
+struct Scripted {
+    root: ProjectRoot,
+    mode: Mode,
+    engine: Option<EngineInfo>,
+    child: Option<Child>,
+    bridge: Option<Bridge>,
+    cancelled: AtomicBool,
+    now_ms: AtomicU64,
+    record: Mutex<Record>,
+}
+
+impl Kit {
+    /// Opens `P` over a project folder and checks every declaration.
+    ///
+    /// # Panics
+    /// When the pack does not open or a declaration breaks a rule of [`crate::lint`].
+    pub fn open<P: ToolPack>(project: impl Into<PathBuf>) -> Self {
+        let opened = Opened::new::<P>("pack-under-test", "0.0.0").unwrap();
+        let desc: crate::desc::PackDesc = serde_json::from_slice(opened.descriptor()).unwrap();
+        let mut tools = BTreeMap::new();
+        for (entry, tool) in desc.tools.into_iter().enumerate() {
+            let tool: ToolDesc = serde_json::from_value(tool).unwrap();
+            let found = lint::tool(&tool);
+            assert!(found.is_empty(), "`{}`: {}", tool.name, found.join("; "));
+            let entry = u32::try_from(entry).unwrap();
+            let twice = tools.insert(tool.name.clone(), (entry, tool));
+            assert!(twice.is_none(), "a tool is declared twice");
+        }
+        let resources =
+            desc.resources.into_iter().map(|one| serde_json::from_value(one).unwrap()).collect();
+        let root = ProjectRoot::canonical(project.into().canonicalize().unwrap());
+        let host = Scripted {
+            root,
+            mode: Mode::Local,
+            engine: None,
+            child: None,
+            bridge: None,
+            cancelled: AtomicBool::new(false),
+            now_ms: AtomicU64::new(1_700_000_000_000),
+            record: Mutex::default(),
+        };
+        Kit { opened, tools, resources, host }
+    }
+
+    /// Answers in this mode from now on.
+    #[must_use]
+    pub fn mode(mut self, mode: Mode) -> Self {
+        self.host.mode = mode;
+        self
+    }
+
+    /// Scripts child processes; the engine is then found, under the given version.
+    #[must_use]
+    pub fn children(
+        mut self,
+        engine_version: &str,
+        run: impl Fn(&ChildSpec) -> Result<ChildReport, Refusal> + Send + Sync + 'static,
+    ) -> Self {
+        self.host.engine =
+            Some(EngineInfo { executable: "godot".into(), version: engine_version.into() });
+        self.host.child = Some(Box::new(run));
+        self
+    }
+
+    /// Scripts the engine behind the bridge.
+    #[must_use]
+    pub fn bridge(
+        mut self,
+        answer: impl Fn(&str, &Value) -> Result<Value, Refusal> + Send + Sync + 'static,
+    ) -> Self {
+        self.host.bridge = Some(Box::new(answer));
+        self
+    }
+
+    /// Moves the host's clock.
+    pub fn set_now_ms(&self, now_ms: u64) {
+        self.host.now_ms.store(now_ms, Ordering::Relaxed);
+    }
+
+    /// Gives up every call from now on.
+    pub fn cancel(&self) {
+        self.host.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// The declarations, by name.
+    pub fn tools(&self) -> impl Iterator<Item = &ToolDesc> {
+        self.tools.values().map(|(_, desc)| desc)
+    }
+
+    /// What the pack did to its host so far.
+    pub fn record(&self) -> Record {
+        self.host.record.lock().unwrap().clone()
+    }
+
+    /// Runs a tool and answers its data.
+    ///
+    /// # Errors
+    /// The tool's refusal; the kit checks that its code is declared and that it names a way out or a code
+    /// that the host's floor knows.
+    pub fn call(&self, tool: &str, args: &Value) -> Result<Value, Refusal> {
+        self.answer(tool, args).map(|answer| serde_json::from_str(answer.data.get()).unwrap())
+    }
+
+    /// Runs a tool and answers with its facts.
+    ///
+    /// # Errors
+    /// As [`Kit::call`].
+    pub fn answer(&self, tool: &str, args: &Value) -> Result<Answer, Refusal> {
+        let (entry, desc) = &self.tools[tool];
+        let result: Result<Answer, Refusal> = self.enter(*entry, phase::RUN, &to_vec(args));
+        match &result {
+            Ok(answer) => assert_eq!(
+                answer.truncated.is_some(),
+                desc.bound.is_some(),
+                "`{tool}` has to say `truncated` exactly when it declares a bound"
+            ),
+            Err(refusal) => Self::check_refusal(desc, refusal),
+        }
+        result
+    }
+
+    fn check_refusal(desc: &ToolDesc, refusal: &Refusal) {
+        let declared = desc.codes.contains(&refusal.code)
+            || [codes::INVALID_ARGUMENTS, codes::INTERNAL_ERROR, codes::CANCELLED]
+                .contains(&refusal.code);
+        assert!(declared, "`{}` refuses with the undeclared code {:?}", desc.name, refusal.code);
+    }
+
+    /// Reads a tool's target.
+    ///
+    /// # Errors
+    /// The tool's refusal.
+    pub fn preview(&self, tool: &str, args: &Value) -> Result<Target, Refusal> {
+        self.enter(self.tools[tool].0, phase::PREVIEW, &to_vec(args))
+    }
+
+    /// Reads a resource, by its declared URI and the value of the template's variable.
+    ///
+    /// # Errors
+    /// The resource's refusal.
+    pub fn read(&self, uri: &str, variable: &str) -> Result<Value, Refusal> {
+        let entry = self.resources.iter().position(|one| one.uri == uri).unwrap();
+        let entry = u32::try_from(entry).unwrap();
+        let answer: Answer = self.enter(entry, phase::RESOURCE, variable.as_bytes())?;
+        Ok(serde_json::from_str(answer.data.get()).unwrap())
+    }
+
+    fn enter<T: serde::de::DeserializeOwned>(
+        &self,
+        entry: u32,
+        asked: u32,
+        args: &[u8],
+    ) -> Result<T, Refusal> {
+        let host = HostV1_TO::from_ptr(RRef::new(&self.host), TD_Opaque);
+        let reply = self.opened.call(entry, asked, args, host);
+        match reply.code {
+            code::OK => Ok(serde_json::from_slice(&reply.body).unwrap()),
+            code::REFUSED => Err(serde_json::from_slice(&reply.body).unwrap()),
+            other => panic!("reply {other}: {}", String::from_utf8_lossy(&reply.body)),
+        }
+    }
+}
+
+fn to_vec(value: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(value).unwrap()
+}
+
+fn reply<T: Serialize>(result: Result<T, Refusal>) -> Reply {
+    match result {
+        Ok(value) => Reply::new(code::OK, to_vec(&value)),
+        Err(refusal) => Reply::new(code::REFUSED, to_vec(&refusal)),
+    }
+}
+
+impl Scripted {
+    fn write(&self, path: &str, data: &[u8], options: &WriteOptions) -> Result<Written, Refusal> {
+        let place = self.root.resolve(path).map_err(|fault| fault.refusal("path"))?;
+        let before = fs::read(place.real()).ok();
+        let shown = place.res_path();
+        match (&options.expect, &before) {
+            (Expect::Absent, Some(_)) => {
+                return Err(
+                    Refusal::new(codes::ALREADY_EXISTS, format!("`{shown}` exists")).floor()
+                );
+            }
+            (Expect::Sha256(want), Some(have)) if *want != sha256_hex(have) => {
+                return Err(
+                    Refusal::new(codes::CONFLICT, format!("`{shown}` changed")).retry_after_ms(0)
+                );
+            }
+            (Expect::Sha256(_), None) => {
+                return Err(
+                    Refusal::new(codes::CONFLICT, format!("`{shown}` is gone")).retry_after_ms(0)
+                );
+            }
+            _ => {}
+        }
+        fs::create_dir_all(place.real().parent().unwrap()).unwrap();
+        fs::write(place.real(), data).unwrap();
+        self.record.lock().unwrap().written.push(shown.clone());
+        Ok(Written {
+            path: shown,
+            replaced: before.is_some(),
+            changed: before.as_deref() != Some(data),
+            size_bytes: data.len() as u64,
+            sha256: sha256_hex(data),
+        })
+    }
+}
+
+impl HostV1 for Scripted {
+    fn bridge_call(&self, method: RStr<'_>, params: RSlice<'_, u8>, _: u64) -> Reply {
+        let Some(bridge) = &self.bridge else {
+            let refusal = Refusal::new(codes::NOT_CONNECTED, "no engine is attached").floor();
+            return reply::<Value>(Err(refusal));
+        };
+        let params = serde_json::from_slice(params.as_slice()).unwrap();
+        reply(bridge(method.as_str(), &params))
+    }
+
+    fn read_file(&self, path: RStr<'_>) -> Reply {
+        let read = self
+            .root
+            .resolve(path.as_str())
+            .map_err(|fault| fault.refusal("path"))
+            .and_then(|path| path.read(u64::MAX - 1));
+        match read {
+            Ok(bytes) => Reply::new(code::OK, bytes),
+            Err(refusal) => reply::<Value>(Err(refusal)),
+        }
+    }
+
+    fn write_file(&self, path: RStr<'_>, data: RSlice<'_, u8>, options: RSlice<'_, u8>) -> Reply {
+        let options = serde_json::from_slice(options.as_slice()).unwrap();
+        reply(self.write(path.as_str(), data.as_slice(), &options))
+    }
+
+    fn attach(&self, mime: RStr<'_>, data: RSlice<'_, u8>) -> Reply {
+        self.record.lock().unwrap().attached.push((mime.to_string(), data.len()));
+        Reply::new(code::OK, Vec::new())
+    }
+
+    fn progress(&self, done: u64, total: u64, note: RStr<'_>) {
+        self.record.lock().unwrap().progress.push((done, total, note.to_string()));
+    }
+
+    fn log(&self, _: u32, text: RStr<'_>) {
+        self.record.lock().unwrap().log.push(text.to_string());
+    }
+
+    fn cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+
+    fn request(&self, op: RStr<'_>, payload: RSlice<'_, u8>) -> Reply {
+        match op.as_str() {
+            ops::CALL_CONTEXT => reply(Ok(CallContext {
+                project_root: self.root.folder().to_owned(),
+                mode: self.mode,
+                server_version: env!("CARGO_PKG_VERSION").into(),
+            })),
+            ops::ENGINE_FIND => reply(self.engine.clone().ok_or_else(|| {
+                Refusal::new(codes::ENGINE_UNAVAILABLE, "no engine was scripted").floor()
+            })),
+            ops::CHILD_RUN => {
+                let spec = serde_json::from_slice(payload.as_slice()).unwrap();
+                let run = self.child.as_ref().expect("the test scripts child processes");
+                reply(run(&spec))
+            }
+            _ => Reply::new(code::UNKNOWN_OP, Vec::new()),
+        }
+    }
+
+    fn clock_ms(&self) -> u64 {
+        self.now_ms.load(Ordering::Relaxed)
+    }
+}

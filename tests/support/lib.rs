@@ -1,0 +1,1 @@
+//! Support of the tests: the built server as a process, fixtures, redaction.
