@@ -1,6 +1,14 @@
 //! Scripts: symbols, creation, checks: the pack's table of contents.
+//!
+//! Spec: P-53, scripts.
 
 use didi_plugin_api::prelude::*;
+
+mod create;
+mod get_symbols;
+mod syntax;
+#[cfg(test)]
+mod testing;
 
 /// The pack.
 pub struct ScriptPack;
@@ -11,7 +19,7 @@ impl ToolPack for ScriptPack {
     }
 
     fn tools(&'static self) -> Vec<Tool> {
-        vec![]
+        vec![create::tool(), get_symbols::tool()]
     }
 }
 
