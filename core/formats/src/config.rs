@@ -140,8 +140,8 @@ impl<'a> ConfigFile<'a> {
     /// A project setting by its full path, `application/config/name`: the section is what stands
     /// before the first slash that gives a known key.
     pub fn setting(&self, path: &str) -> Option<RawValue<'a>> {
-        let slashes = path.match_indices('/').map(|(at, _)| at);
-        let split = slashes.filter_map(|at| self.get(&path[..at], &path[at + 1..])).next();
+        let mut slashes = path.match_indices('/').map(|(at, _)| at);
+        let split = slashes.find_map(|at| self.get(&path[..at], &path[at + 1..]));
         split.or_else(|| self.get("", path))
     }
 

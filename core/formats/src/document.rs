@@ -467,9 +467,8 @@ fn decode_key(written: &str) -> String {
             ';' => lexer.skip_comment(),
             '"' => match lexer.next() {
                 Ok(token) => {
-                    key = variant::unescape(&written[token.start + 1..token.end - 1])
-                        .text
-                        .into_owned()
+                    let inner = &written[token.start + 1..token.end - 1];
+                    key = variant::unescape(inner).text.into_owned();
                 }
                 Err(_) => return key,
             },

@@ -491,7 +491,6 @@ impl<'a> Lexer<'a> {
                 }
                 count
             }
-            Shape::PackedNumbers(_) => self.numbers()?,
             Shape::PackedBytes => {
                 self.skip_blank();
                 base64 = self.peek_byte() == Some(b'"');
@@ -508,6 +507,7 @@ impl<'a> Lexer<'a> {
                 self.references.push(Reference { kind, id: Span::new(id.start, id.end) });
                 1
             }
+            // Packed numbers, and a handle's optional number.
             _ => self.numbers()?,
         };
         Ok(Flat { body: (from, self.pos - 1), count, base64 })
@@ -583,7 +583,8 @@ impl<'a> Lexer<'a> {
         let digits = &self.bytes[token.start + 1..token.end - 1];
         let padding = digits.iter().rev().take(2).take_while(|byte| **byte == b'=').count();
         let alphabet = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
-        if digits.len() % 4 != 0 || !digits[..digits.len() - padding].iter().all(alphabet) {
+        if !digits.len().is_multiple_of(4) || !digits[..digits.len() - padding].iter().all(alphabet)
+        {
             return Err(Fault::new(token.start, "the bytes are not base64"));
         }
         Ok(digits.len() / 4 * 3 - padding)

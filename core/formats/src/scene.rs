@@ -160,6 +160,8 @@ pub struct Scene<'a> {
     connections: Vec<Connection<'a>>,
     editables: Vec<(u32, Cow<'a, str>)>,
     tree: Tree,
+    /// The last external resource of each id.
+    external: BTreeMap<Cow<'a, str>, usize>,
     problems: Vec<Problem>,
 }
 
@@ -199,9 +201,9 @@ impl<'a> Scene<'a> {
         self.ext_resources.iter()
     }
 
-    /// The external resource of an id.
+    /// The external resource of an id; of several the last.
     pub fn ext_resource(&self, id: &str) -> Option<&ExtResource<'a>> {
-        self.ext_resources.iter().rev().find(|resource| resource.id == id)
+        self.ext_resources.get(*self.external.get(id)?)
     }
 
     /// The resources kept in this file, in file order.
@@ -413,6 +415,7 @@ impl<'d, 'a> SceneReader<'d, 'a> {
             connections: Vec::new(),
             editables: Vec::new(),
             tree: Tree::default(),
+            external: BTreeMap::new(),
             problems: Vec::new(),
         };
         let lines = LineCursor::new(document.source().as_bytes());
@@ -518,6 +521,7 @@ impl<'d, 'a> SceneReader<'d, 'a> {
             line,
             span,
         };
+        self.scene.external.insert(resource.id.clone(), self.scene.ext_resources.len());
         self.scene.ext_resources.push(resource);
     }
 

@@ -452,7 +452,7 @@ fn string_text(token: &str) -> Cow<'_, str> {
 }
 
 /// A number or constant.
-fn scalar<'a>(word: &'a str) -> Value<'a> {
+fn scalar(word: &str) -> Value<'_> {
     match word {
         "true" => Value::Bool(true),
         "false" => Value::Bool(false),

@@ -50,7 +50,7 @@ fn everything_is_read_in_file_order() {
         assert_eq!(description.line, 9);
         let autoload: Vec<_> = config
             .sections_named("autoload")
-            .flat_map(|at| at.entries())
+            .flat_map(super::ConfigSection::entries)
             .map(|at| &*at.key)
             .collect();
         assert_eq!(autoload, ["Zeta", "Alpha"]);

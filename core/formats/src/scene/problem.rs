@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use super::tree::{Lookup, Place};
-use super::{NEWEST_FORMAT, Property, ReferenceKind, Scene, SceneKind, declared};
+use super::{
+    NEWEST_FORMAT, Node, Property, ReferenceKind, Scene, SceneKind, SubResource, declared,
+};
 use crate::text::LineCursor;
 use crate::variant;
 
@@ -282,8 +284,8 @@ fn add_connections(scene: &Scene<'_>, found: &mut Vec<Problem>) {
 }
 
 fn add_duplicate_properties(scene: &Scene<'_>, found: &mut Vec<Problem>) {
-    let nodes = scene.nodes.iter().map(|node| node.entries());
-    let resources = scene.sub_resources.iter().map(|resource| resource.entries());
+    let nodes = scene.nodes.iter().map(Node::entries);
+    let resources = scene.sub_resources.iter().map(SubResource::entries);
     for entries in nodes.chain(resources).chain([scene.resource_entries()]) {
         let mut order: Vec<&Property<'_>> = entries.iter().collect();
         order.sort_by(|a, b| a.key.cmp(&b.key));

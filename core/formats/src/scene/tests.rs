@@ -1,5 +1,7 @@
 //! Tests of `scene`: the cases that broke other readers, by their number.
 
+use std::fmt::Write as _;
+
 use super::{Lookup, Problem, Scene, SceneKind, Severity};
 use crate::variant::Value;
 
@@ -215,7 +217,7 @@ fn a_very_long_value_is_not_built() {
 fn wide_and_deep_trees_are_built() {
     let mut wide = "[gd_scene format=3]\n[node name=\"R\" type=\"Node\"]\n".to_owned();
     for index in 0..20_000 {
-        wide.push_str(&format!("[node name=\"N{index}\" type=\"Node\" parent=\".\"]\n"));
+        writeln!(wide, "[node name=\"N{index}\" type=\"Node\" parent=\".\"]").unwrap();
     }
     let scene = read(&wide);
     assert_eq!(scene.children(0).count(), 20_000);
@@ -225,7 +227,7 @@ fn wide_and_deep_trees_are_built() {
     let mut deep = "[gd_scene format=3]\n[node name=\"R\" type=\"Node\"]\n".to_owned();
     let mut parent = ".".to_owned();
     for index in 0..3_000 {
-        deep.push_str(&format!("[node name=\"N{index:04}\" type=\"Node\" parent=\"{parent}\"]\n"));
+        writeln!(deep, "[node name=\"N{index:04}\" type=\"Node\" parent=\"{parent}\"]").unwrap();
         parent = if index == 0 { "N0000".to_owned() } else { format!("{parent}/N{index:04}") };
     }
     let scene = read(&deep);

@@ -142,7 +142,7 @@ impl Tree {
         let (node, mut at) = (&nodes[index], first);
         loop {
             let other = &nodes[at as usize];
-            if other.name == node.name && same_path(&other.path, &node.path) {
+            if other.name == node.name && same_path(other.path.as_deref(), node.path.as_deref()) {
                 self.duplicate_of[index] = Some(at);
                 return;
             }
@@ -253,7 +253,7 @@ pub(super) fn normal(path: &str) -> Cow<'_, str> {
     Cow::Owned(parts.join("/"))
 }
 
-fn same_path(a: &Option<Cow<'_, str>>, b: &Option<Cow<'_, str>>) -> bool {
+fn same_path(a: Option<&str>, b: Option<&str>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => a == b || normal(a) == normal(b),
         _ => false,

@@ -15,12 +15,12 @@ fn scalars() {
     assert_eq!(parse("true").unwrap(), Value::Bool(true));
     assert_eq!(parse("-12").unwrap(), Value::Int(-12));
     assert_eq!(parse("99999999999999999999").unwrap(), Value::Int(i64::MAX));
-    assert_eq!(float("5."), 5.0);
-    assert_eq!(float("1e"), 1.0);
-    assert_eq!(float("-2.5e-3"), -0.0025);
-    assert_eq!(float("inf"), f64::INFINITY);
-    assert_eq!(float("-inf"), f64::NEG_INFINITY);
-    assert_eq!(float("inf_neg"), f64::NEG_INFINITY);
+    assert_eq!(float("5.").to_bits(), 5.0_f64.to_bits());
+    assert_eq!(float("1e").to_bits(), 1.0_f64.to_bits());
+    assert_eq!(float("-2.5e-3").to_bits(), (-0.0025_f64).to_bits());
+    assert_eq!(float("inf").to_bits(), f64::INFINITY.to_bits());
+    assert_eq!(float("-inf").to_bits(), f64::NEG_INFINITY.to_bits());
+    assert_eq!(float("inf_neg").to_bits(), f64::NEG_INFINITY.to_bits());
     assert!(float("nan").is_nan());
     assert_eq!(parse("#ff8000").unwrap(), Value::HtmlColor("#ff8000"));
 }
