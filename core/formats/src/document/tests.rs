@@ -98,6 +98,38 @@ fn corpus_reads_back_byte_for_byte() {
     assert!(!files.is_empty());
 }
 
+/// The fixture projects of this repository.
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/projects")
+}
+
+/// Every scene and resource of the fixture projects, as the engine wrote them, is without a finding.
+#[test]
+fn fixture_projects_read_back_without_a_finding() {
+    let mut files = Vec::new();
+    files_below(&fixtures(), &mut files);
+    let of = |path: &Path, endings: &[&str]| {
+        path.extension().is_some_and(|ending| endings.iter().any(|at| ending == *at))
+    };
+    let mut count = 0;
+    for path in files.iter().filter(|path| !path.components().any(|at| at.as_os_str() == ".godot"))
+    {
+        let source = std::fs::read(path).unwrap();
+        if of(path, &["tscn", "tres"]) {
+            let scene = Scene::parse(&source).unwrap();
+            assert_eq!(scene.problems(), [], "{}", path.display());
+            check_identity(&source).unwrap();
+            count += 1;
+        } else if of(path, &["godot", "cfg", "import"]) {
+            let config = ConfigFile::parse(&source).unwrap();
+            assert_eq!(config.problems(), [], "{}", path.display());
+            check_identity(&source).unwrap();
+            count += 1;
+        }
+    }
+    assert!(count >= 15, "{count} files");
+}
+
 /// What the document accepts as a value, the typed view builds.
 fn check_values(document: &Document<'_>, path: &Path) {
     for item in document.items() {
@@ -235,6 +267,20 @@ const SEEDS: [&str; 4] = [
     "\u{feff}[gd_resource type=\"Resource\" format=4]\r\n[resource]\r\nb = PackedByteArray(\"AQID/w==\")\r\n",
 ];
 
+/// Written for this test, and real files that the engine wrote.
+fn seeds() -> Vec<Vec<u8>> {
+    let real = [
+        "sample/levels/meadow.tscn",
+        "sample/lamps/paper_lantern.tscn",
+        "sample/data/paper_lantern.tres",
+        "sample/project.godot",
+        "sample/icon.svg.import",
+        "studio/addons/night_tools/plugin.cfg",
+    ];
+    let real = real.iter().map(|name| std::fs::read(fixtures().join(name)).unwrap());
+    SEEDS.iter().map(|seed| seed.as_bytes().to_vec()).chain(real).collect()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
@@ -245,10 +291,10 @@ proptest! {
 
     #[test]
     fn damaged_files_are_read_or_refused(
-        seed in 0..SEEDS.len(),
+        seed in prop::sample::select(seeds()),
         edits in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..4_u8), 1..6),
     ) {
-        let mut source = SEEDS[seed].as_bytes().to_vec();
+        let mut source = seed;
         for (at, byte, edit) in edits {
             let at = at.index(source.len().max(1)).min(source.len().saturating_sub(1));
             let marks = b"[]{}()\"\\=;,:\n\r& #^.-e0";
