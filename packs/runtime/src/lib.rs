@@ -1,6 +1,12 @@
 //! Running games: the pack's table of contents.
+//!
+//! Spec: P-54, running games.
 
 use didi_plugin_api::prelude::*;
+
+mod launch;
+#[cfg(test)]
+mod testing;
 
 /// The pack.
 pub struct RuntimePack;
@@ -11,7 +17,7 @@ impl ToolPack for RuntimePack {
     }
 
     fn tools(&'static self) -> Vec<Tool> {
-        vec![]
+        vec![launch::tool()]
     }
 }
 
