@@ -2,6 +2,24 @@
 
 use didi_plugin_api::prelude::*;
 
+mod answer;
+mod blackboard;
+mod board;
+mod get_setting;
+mod index;
+mod inspect;
+mod list_autoloads;
+mod list_resources;
+mod parallel;
+mod refuse;
+mod resources;
+mod search_text;
+mod settings;
+mod walk;
+
+#[cfg(test)]
+mod tests;
+
 /// The pack.
 pub struct ProjectPack;
 
@@ -11,7 +29,32 @@ impl ToolPack for ProjectPack {
     }
 
     fn tools(&'static self) -> Vec<Tool> {
-        vec![]
+        vec![
+            list_resources::tool(),
+            inspect::tool(),
+            search_text::tool(),
+            get_setting::tool(),
+            list_autoloads::tool(),
+            blackboard::write::tool(),
+            blackboard::read::tool(),
+            blackboard::patch::tool(),
+            blackboard::list_keys::tool(),
+            blackboard::clear::tool(),
+            blackboard::task_create::tool(),
+            blackboard::task_claim::tool(),
+            blackboard::task_update::tool(),
+            blackboard::task_complete::tool(),
+            blackboard::task_list::tool(),
+        ]
+    }
+
+    fn resources(&'static self) -> Vec<Resource> {
+        vec![
+            resources::tree::resource(),
+            resources::scenarios::resource(),
+            resources::boards::state(),
+            resources::boards::tasks(),
+        ]
     }
 }
 

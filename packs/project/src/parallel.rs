@@ -1,0 +1,73 @@
+//! Work on many files at once, in batches, with the results in order.
+//!
+//! The results do not depend on the number of threads: a batch is cut by count, and its results are taken one
+//! after the other. Between batches the caller may give up.
+//!
+//! Spec: P-50, the project's files.
+
+use std::{
+    num::NonZero,
+    ops::ControlFlow,
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
+};
+
+use didi_plugin_api::prelude::*;
+
+/// Items of a batch.
+const BATCH: usize = 128;
+/// Most threads.
+const MAX_THREADS: usize = 4;
+/// Fewer items than this are not worth a thread.
+const MIN_ITEMS: usize = 16;
+
+/// Runs `work` on all items and hands the results to `take` in order, until it breaks.
+pub(crate) fn each<'i, T: Sync, R: Send>(
+    ctx: &Ctx<'_>,
+    items: &'i [T],
+    work: impl Fn(&T) -> R + Sync,
+    mut take: impl FnMut(&'i T, R) -> ControlFlow<()>,
+) -> Result<(), Refusal> {
+    for batch in items.chunks(BATCH) {
+        ctx.check()?;
+        for (item, result) in batch.iter().zip(run(batch, &work)) {
+            if take(item, result).is_break() {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn run<T: Sync, R: Send>(batch: &[T], work: &(impl Fn(&T) -> R + Sync)) -> Vec<R> {
+    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS);
+    if threads == 1 || batch.len() < MIN_ITEMS {
+        return batch.iter().map(work).collect();
+    }
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let mut done = vec![];
+        while let Some((at, item)) = claim(batch, &next) {
+            done.push((at, work(item)));
+        }
+        done
+    };
+    let mut done: Vec<(usize, R)> = thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(worker)).collect();
+        let mut done = worker();
+        for other in others {
+            match other.join() {
+                Ok(part) => done.extend(part),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        done
+    });
+    done.sort_by_key(|(at, _)| *at);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+fn claim<'b, T>(batch: &'b [T], next: &AtomicUsize) -> Option<(usize, &'b T)> {
+    let at = next.fetch_add(1, Ordering::Relaxed);
+    batch.get(at).map(|item| (at, item))
+}

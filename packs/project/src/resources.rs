@@ -1,0 +1,10 @@
+//! The readable resources of this pack, one file each.
+//!
+//! Spec: P-55, resources.
+
+pub(crate) mod boards;
+pub(crate) mod scenarios;
+pub(crate) mod tree;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,133 @@
+//! The walk over the project's files that every index and search of this pack shares.
+//!
+//! Left out are folders of tools and builds, links, folders that the engine ignores (`.gdignore`) and other
+//! projects inside this one. What a repository ignores is not left out: the engine reads those files.
+//!
+//! Spec: P-50, the project's files.
+
+use std::{ops::ControlFlow, path::PathBuf};
+
+use didi_plugin_api::prelude::*;
+use ignore::{DirEntry, WalkBuilder};
+
+use crate::refuse::invalid;
+
+/// Folders of other tools and of builds, at any depth.
+const LEFT_OUT: [&str; 9] =
+    [".git", ".godot", ".gemini", ".worktrees", ".didi", ".vs", "out", "bin", "build"];
+/// Most names that are not UTF-8 and are listed.
+const MAX_UNDECODABLE: usize = 100;
+/// Files between two looks at whether the caller gave up.
+const FILES_PER_CHECK: usize = 256;
+
+/// A file of the project.
+#[derive(Debug, Clone)]
+pub(crate) struct File {
+    /// `res://` path.
+    pub(crate) path: String,
+    pub(crate) real: PathBuf,
+    pub(crate) size: u64,
+}
+
+impl File {
+    pub(crate) fn name(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// The ending in lower case, without the dot; empty without one.
+    pub(crate) fn extension(&self) -> String {
+        self.name().rsplit_once('.').map(|(_, end)| end.to_lowercase()).unwrap_or_default()
+    }
+}
+
+/// What a walk met beside the files.
+#[derive(Debug, Default)]
+pub(crate) struct Met {
+    /// Whether a folder or file could not be read.
+    pub(crate) failed: bool,
+    /// How many names are not UTF-8.
+    pub(crate) undecodable_count: usize,
+    /// Those names with replacement characters, the first of them.
+    pub(crate) undecodable: Vec<String>,
+}
+
+/// The folder that a call names, if it is one of the project.
+pub(crate) fn folder(ctx: &Ctx<'_>, path: &str, field: &str) -> Result<ProjectPath, Refusal> {
+    let start = ctx.project().resolve(path, field)?;
+    let shown = start.res_path();
+    if start.is_file() {
+        return Err(invalid(field, format!("`{shown}` is a file, and a folder is needed")));
+    }
+    if !start.is_dir() {
+        let message = format!("no folder `{shown}` in the project");
+        return Err(Refusal::new(codes::NOT_FOUND, message).field(field));
+    }
+    if let Some(part) = shown.trim_start_matches("res://").split('/').find(|part| left_out(part)) {
+        let message = format!(
+            "`{shown}` lies in `{part}`, which is left out of the index as `{}` and `build-*` are",
+            LEFT_OUT.join("`, `")
+        );
+        return Err(invalid(field, message));
+    }
+    Ok(start)
+}
+
+/// Hands every file below a folder to `each`, ordered by path, until it breaks.
+pub(crate) fn files(
+    ctx: &Ctx<'_>,
+    start: &ProjectPath,
+    mut each: impl FnMut(File) -> ControlFlow<()>,
+) -> Result<Met, Refusal> {
+    let root = ctx.project().root().folder().to_owned();
+    let mut met = Met::default();
+    let walk = WalkBuilder::new(start.real())
+        .standard_filters(false)
+        .follow_links(false)
+        .sort_by_file_name(Ord::cmp)
+        .filter_entry(belongs)
+        .build();
+    for (count, entry) in walk.enumerate() {
+        if count % FILES_PER_CHECK == 0 {
+            ctx.check()?;
+        }
+        let Ok(entry) = entry else {
+            met.failed = true;
+            continue;
+        };
+        if !entry.file_type().is_some_and(|kind| kind.is_file()) {
+            continue;
+        }
+        let (Ok(inner), Ok(facts)) = (entry.path().strip_prefix(&root), entry.metadata()) else {
+            met.failed = true;
+            continue;
+        };
+        let Some(parts) = inner.iter().map(|part| part.to_str()).collect::<Option<Vec<_>>>() else {
+            met.undecodable_count += 1;
+            if met.undecodable.len() < MAX_UNDECODABLE {
+                met.undecodable.push(format!("res://{}", inner.to_string_lossy()));
+            }
+            continue;
+        };
+        let path = format!("res://{}", parts.join("/"));
+        let file = File { path, size: facts.len(), real: entry.into_path() };
+        if each(file).is_break() {
+            break;
+        }
+    }
+    Ok(met)
+}
+
+fn left_out(name: &str) -> bool {
+    LEFT_OUT.contains(&name) || name.starts_with("build-")
+}
+
+/// Whether the walk takes an entry. The folder where it starts is not asked.
+fn belongs(entry: &DirEntry) -> bool {
+    if !entry.file_type().is_some_and(|kind| kind.is_dir()) {
+        return true;
+    }
+    let folder = entry.path();
+    !entry.file_name().to_str().is_some_and(left_out)
+        && !folder.join(".gdignore").exists()
+        && !folder.join("project.godot").exists()
+}
