@@ -17,7 +17,7 @@ use std::{
     fs,
     path::PathBuf,
     sync::{
-        Mutex,
+        Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
@@ -243,6 +243,9 @@ fn reply<T: Serialize>(result: Result<T, Refusal>) -> Reply {
 
 impl Scripted {
     fn write(&self, path: &str, data: &[u8], options: &WriteOptions) -> Result<Written, Refusal> {
+        // Like the host's lock: comparing and replacing is one step for all kits of the process.
+        static WRITES: Mutex<()> = Mutex::new(());
+        let _one_at_a_time = WRITES.lock().unwrap_or_else(PoisonError::into_inner);
         let place = self.root.resolve(path).map_err(|fault| fault.refusal("path"))?;
         let before = fs::read(place.real()).ok();
         let shown = place.res_path();
@@ -265,7 +268,10 @@ impl Scripted {
             _ => {}
         }
         fs::create_dir_all(place.real().parent().unwrap()).unwrap();
-        fs::write(place.real(), data).unwrap();
+        let mut fresh = place.real().as_os_str().to_owned();
+        fresh.push(".new");
+        fs::write(&fresh, data).unwrap();
+        fs::rename(&fresh, place.real()).unwrap();
         self.record.lock().unwrap().written.push(shown.clone());
         Ok(Written {
             path: shown,
