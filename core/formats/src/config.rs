@@ -67,6 +67,18 @@ pub enum ConfigProblem {
         /// The key.
         key: String,
     },
+    /// A value without a key, which the engine reads over. It is no entry.
+    ValueWithoutKey {
+        /// The line.
+        line: u32,
+    },
+    /// A constructor that this build does not know. The engine 4.6 reads nothing after it.
+    UnknownConstructor {
+        /// The line.
+        line: u32,
+        /// Its name.
+        name: String,
+    },
     /// A string escape that the engine does not read as the character it names.
     LossyEscape {
         /// The line.
@@ -95,6 +107,12 @@ impl<'a> ConfigFile<'a> {
         let mut lines = LineCursor::new(source);
         for offset in document.lossy_escapes() {
             problems.push(ConfigProblem::LossyEscape { line: lines.line_at(*offset as usize) });
+        }
+        let mut lines = LineCursor::new(source);
+        for span in document.unknown_constructors() {
+            let line = lines.line_at(span.start as usize);
+            let name = document.text(*span).to_owned();
+            problems.push(ConfigProblem::UnknownConstructor { line, name });
         }
         problems.sort_by_key(ConfigProblem::line);
         Ok(ConfigFile { document, sections, problems })
@@ -150,8 +168,8 @@ impl<'a> ConfigFile<'a> {
         &self.problems
     }
 
-    /// The first finding for which the file must not be written: two keys on a line, or text that
-    /// never reaches a `=`.
+    /// The first finding for which the file must not be written: two keys on a line, text that
+    /// never reaches a `=`, or a value without a key.
     pub fn refuses_write(&self) -> Option<&ConfigProblem> {
         self.problems.iter().find(|problem| problem.refuses_write())
     }
@@ -195,6 +213,8 @@ impl ConfigProblem {
             ConfigProblem::ByteOrderMark => 1,
             ConfigProblem::TwoKeysOnOneLine { line, .. }
             | ConfigProblem::Unfinished { line }
+            | ConfigProblem::ValueWithoutKey { line }
+            | ConfigProblem::UnknownConstructor { line, .. }
             | ConfigProblem::KeyReadsDifferently { line, .. }
             | ConfigProblem::DuplicateKey { line, .. }
             | ConfigProblem::LossyEscape { line } => *line,
@@ -203,7 +223,12 @@ impl ConfigProblem {
 
     /// Whether the file must not be written while it holds this.
     pub fn refuses_write(&self) -> bool {
-        matches!(self, ConfigProblem::TwoKeysOnOneLine { .. } | ConfigProblem::Unfinished { .. })
+        matches!(
+            self,
+            ConfigProblem::TwoKeysOnOneLine { .. }
+                | ConfigProblem::Unfinished { .. }
+                | ConfigProblem::ValueWithoutKey { .. }
+        )
     }
 }
 
@@ -215,6 +240,10 @@ impl fmt::Display for ConfigProblem {
             }
             ConfigProblem::Unfinished { .. } => {
                 f.write_str("text at the end of the file has no `=` and is dropped by the engine")
+            }
+            ConfigProblem::ValueWithoutKey { .. } => f.write_str("a value stands without a key"),
+            ConfigProblem::UnknownConstructor { name, .. } => {
+                write!(f, "the engine 4.6 knows no `{name}` and reads nothing after it")
             }
             ConfigProblem::ByteOrderMark => {
                 f.write_str("the engine reads the byte-order mark as part of the first key or section")
@@ -262,6 +291,9 @@ impl ConfigReader<'_, '_> {
                     header: Some(item.span),
                     entries: Vec::new(),
                 });
+            }
+            ItemKind::Property(span) if span.key.is_empty() => {
+                self.problems.push(ConfigProblem::ValueWithoutKey { line });
             }
             ItemKind::Property(span) => {
                 let property = self.document.property(span, line);

@@ -102,7 +102,7 @@ pub struct Attribute {
 /// Where a property's key and value are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PropertySpan {
-    /// The key as written, quotes included, without blanks around it.
+    /// The key as written, quotes included, without blanks around it. In settings it may be empty.
     pub key: Span,
     /// The raw value, without blanks or comments around it.
     pub value: Span,
@@ -188,6 +188,7 @@ pub struct Document<'a> {
     attributes: Vec<Attribute>,
     references: Vec<Reference>,
     lossy_escapes: Vec<u32>,
+    unknown_constructors: Vec<Span>,
 }
 
 impl<'a> Document<'a> {
@@ -228,6 +229,7 @@ impl<'a> Document<'a> {
             attributes: reader.attributes,
             references: reader.lexer.references,
             lossy_escapes: reader.lexer.lossy_escapes,
+            unknown_constructors: reader.lexer.unknown_constructors,
         };
         (document, fault)
     }
@@ -241,6 +243,7 @@ impl<'a> Document<'a> {
             attributes: Vec::new(),
             references: Vec::new(),
             lossy_escapes: Vec::new(),
+            unknown_constructors: Vec::new(),
         }
     }
 
@@ -315,9 +318,17 @@ impl<'a> Document<'a> {
 
     /// Where string escapes stand that the engine does not read as the character they name.
     ///
-    /// Byte offsets of the backslashes, at most [`crate::limits::MAX_LOSSY_ESCAPES`].
+    /// Byte offsets of the backslashes, at most [`crate::limits::MAX_REMARKS`].
     pub fn lossy_escapes(&self) -> &[u32] {
         &self.lossy_escapes
+    }
+
+    /// The names of constructors that this build does not know, in file order.
+    ///
+    /// The engine 4.6 does not load a file with one; a newer engine may have it. At most
+    /// [`crate::limits::MAX_REMARKS`].
+    pub fn unknown_constructors(&self) -> &[Span] {
+        &self.unknown_constructors
     }
 
     /// The file again, put together from its items.
@@ -413,9 +424,13 @@ impl Reader<'_> {
     }
 
     fn property(&mut self) -> Result<ItemKind, Fault> {
+        let start = self.lexer.pos();
         let Some((key, plain_key)) = self.lexer.key()? else {
             return Ok(ItemKind::Unfinished);
         };
+        if key.is_empty() && self.layout == Layout::Tagged {
+            return Err(Fault::new(start, "a value stands without a key"));
+        }
         let value = self.lexer.skip_value()?;
         Ok(ItemKind::Property(PropertySpan { key, value, plain_key }))
     }

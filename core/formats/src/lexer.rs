@@ -7,7 +7,7 @@ use memchr::{memchr, memchr2};
 
 use crate::document::{Reference, ReferenceKind, Span};
 use crate::error::Fault;
-use crate::limits::{MAX_LOSSY_ESCAPES, MAX_NESTING_LEVELS};
+use crate::limits::{MAX_NESTING_LEVELS, MAX_REMARKS};
 use crate::text::to_u32;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,6 +134,7 @@ pub(crate) struct Lexer<'a> {
     frames: Vec<Frame>,
     pub(crate) references: Vec<Reference>,
     pub(crate) lossy_escapes: Vec<u32>,
+    pub(crate) unknown_constructors: Vec<Span>,
 }
 
 impl<'a> Lexer<'a> {
@@ -145,6 +146,7 @@ impl<'a> Lexer<'a> {
             frames: Vec::new(),
             references: Vec::new(),
             lossy_escapes: Vec::new(),
+            unknown_constructors: Vec::new(),
         }
     }
 
@@ -254,9 +256,6 @@ impl<'a> Lexer<'a> {
         loop {
             match self.peek_byte() {
                 None => return Ok(None),
-                Some(b'=') if end == start => {
-                    return Err(Fault::new(start, "a value stands without a key"));
-                }
                 Some(b'=') => {
                     self.pos += 1;
                     return Ok(Some((Span::new(start, end), plain)));
@@ -356,6 +355,9 @@ impl<'a> Lexer<'a> {
             }
             Shape::Unknown => {
                 self.unknown_opening(word)?;
+                if self.unknown_constructors.len() < MAX_REMARKS {
+                    self.unknown_constructors.push(Span::new(word.start, word.end));
+                }
                 Ok(Some(Frame::Arguments { comma: false }))
             }
             shape => self.flat(word, shape).map(|_| None),
@@ -580,14 +582,21 @@ impl<'a> Lexer<'a> {
     fn base64(&mut self) -> Result<usize, Fault> {
         let token = self.next()?;
         self.expect(b')')?;
-        let digits = &self.bytes[token.start + 1..token.end - 1];
-        let padding = digits.iter().rev().take(2).take_while(|byte| **byte == b'=').count();
-        let alphabet = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
-        if !digits.len().is_multiple_of(4) || !digits[..digits.len() - padding].iter().all(alphabet)
-        {
-            return Err(Fault::new(token.start, "the bytes are not base64"));
+        let text = &self.bytes[token.start + 1..token.end - 1];
+        let padding = text.iter().rev().take(2).take_while(|byte| **byte == b'=').count();
+        let mut digits = padding;
+        for byte in &text[..text.len() - padding] {
+            match byte {
+                b'+' | b'/' => digits += 1,
+                byte if byte.is_ascii_alphanumeric() => digits += 1,
+                b'\r' | b'\n' => {}
+                _ => return Err(Fault::new(token.start, "the bytes are not base64")),
+            }
         }
-        Ok(digits.len() / 4 * 3 - padding)
+        if digits.is_multiple_of(4) {
+            return Ok(digits / 4 * 3 - padding);
+        }
+        Err(Fault::new(token.start, "the bytes are not base64, or are cut short"))
     }
 
     fn skip_while(&mut self, accepts: impl Fn(u8) -> bool) {
@@ -605,16 +614,13 @@ impl<'a> Lexer<'a> {
         Err(Fault::new(start, format!("expected a string after `{prefix}`")))
     }
 
-    /// A number ends where the engine ends it: `1.5.2` is `1.5`, and `0x10` is `0`.
+    /// A number ends where the engine ends it: `1.5.2` is `1.5`, `0x10` is `0`, and a lone `-` is `0`.
     fn number(&mut self, start: usize) -> Result<Kind, Fault> {
         if self.bytes[start] == b'-' {
             self.pos += 1;
             if self.bytes[self.pos..].starts_with(b"inf") {
                 self.pos += 3;
                 return Ok(Kind::Number);
-            }
-            if !self.peek_byte().is_some_and(|byte| byte.is_ascii_digit()) {
-                return Err(Fault::new(start, "expected a number after `-`"));
             }
         }
         self.skip_while(|byte| byte.is_ascii_digit());
@@ -672,7 +678,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn note_lossy(&mut self, offset: usize) {
-        if self.lossy_escapes.len() < MAX_LOSSY_ESCAPES {
+        if self.lossy_escapes.len() < MAX_REMARKS {
             self.lossy_escapes.push(to_u32(offset));
         }
     }

@@ -13,8 +13,9 @@ pub const MAX_NESTING_LEVELS: usize = 5_000;
 /// A tree is built and dropped by recursion. The engine itself writes at most 100 levels.
 pub const MAX_VALUE_LEVELS: usize = 200;
 
-/// Most lossy string escapes whose places are remembered for one file, as a count.
-pub const MAX_LOSSY_ESCAPES: usize = 100;
+/// Most places of one kind that are remembered for one file, as a count: lossy string escapes, and
+/// constructors that this build does not know.
+pub const MAX_REMARKS: usize = 100;
 
 /// Most bytes that a header needs in practice, as the length to hand to
 /// [`crate::resource::read_header`].

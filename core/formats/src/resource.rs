@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use crate::document::{Document, ItemKind, Layout, Section};
 use crate::error::{Fault, FormatError};
+use crate::lexer::{Kind, Lexer};
 use crate::scene::Header;
 use crate::text::{BOM, LineCursor};
 use crate::variant::{self, Value};
@@ -61,30 +62,32 @@ pub fn dependencies(source: &[u8]) -> Vec<Dependency<'_>> {
 /// # Errors
 /// When the first section does not end within these bytes, or is not `gd_scene` or `gd_resource`.
 pub fn read_header(first_bytes: &[u8]) -> Result<Header<'_>, FormatError> {
-    let mut end = BOM.len() * usize::from(first_bytes.starts_with(BOM));
-    let text = valid_prefix(first_bytes);
-    let mut lexer = crate::lexer::Lexer::new(text);
-    lexer.seek(end);
-    let header = (|| {
-        lexer.expect(b'[')?;
-        let mut depth = 1;
-        // Strings and brackets in attributes may hold a `]`.
-        while depth > 0 {
-            let token = lexer.next()?;
-            match token.kind {
-                crate::lexer::Kind::Mark(b'[') => depth += 1,
-                crate::lexer::Kind::Mark(b']') => depth -= 1,
-                crate::lexer::Kind::End => {
-                    return Err(Fault::new(token.start, "the header does not end in these bytes"));
-                }
-                _ => {}
-            }
-        }
-        Ok(lexer.pos())
-    })();
-    end = header.map_err(|fault| fault.locate(first_bytes))?;
+    let end = header_end(valid_prefix(first_bytes)).map_err(|fault| fault.locate(first_bytes))?;
     let document = Document::parse_as(&first_bytes[..end], Layout::Tagged)?;
     Header::of(&document).map_err(|fault| fault.locate(first_bytes))
+}
+
+/// The byte after the first section's `]`.
+fn header_end(text: &str) -> Result<usize, Fault> {
+    let mut lexer = Lexer::new(text);
+    if lexer.starts_with(BOM) {
+        lexer.seek(BOM.len());
+    }
+    lexer.expect(b'[')?;
+    // Attributes may hold brackets; those in strings are not tokens.
+    let mut depth = 1;
+    while depth > 0 {
+        let token = lexer.next()?;
+        match token.kind {
+            Kind::Mark(b'[') => depth += 1,
+            Kind::Mark(b']') => depth -= 1,
+            Kind::End => {
+                return Err(Fault::new(token.start, "the header does not end in these bytes"));
+            }
+            _ => {}
+        }
+    }
+    Ok(lexer.pos())
 }
 
 /// An attribute's text: a string with its escapes undone, a number as written.

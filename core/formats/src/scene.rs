@@ -428,7 +428,10 @@ impl<'d, 'a> SceneReader<'d, 'a> {
             ItemKind::ByteOrderMark => self.scene.problems.push(Problem::ByteOrderMark),
             ItemKind::Unfinished => {
                 let line = self.line(item);
-                self.scene.problems.push(Problem::TrailingText { line });
+                self.scene.problems.push(match self.owner {
+                    Owner::Nobody => Problem::StrayProperty { line },
+                    _ => Problem::TrailingText { line },
+                });
             }
             ItemKind::Section(section) => {
                 let line = self.line(item);

@@ -145,6 +145,16 @@ fn unfinished_text_is_read_over_and_refuses_a_write() {
     assert!(config.refuses_write().is_some());
 }
 
+/// 4.6.3 reads over a value without a key, and stops at a constructor that it does not know.
+#[test]
+fn a_value_without_a_key_and_an_unknown_constructor_are_found() {
+    let config = ConfigFile::parse(b"[a]\n=5\nx=Future(1)\n").unwrap();
+    let found: Vec<_> =
+        config.problems().iter().map(|at| (at.line(), at.refuses_write())).collect();
+    assert_eq!(found, [(2, true), (3, false)]);
+    assert_eq!(config.sections()[1].entries().len(), 1);
+}
+
 #[test]
 fn a_value_that_cannot_start_or_end_is_an_error() {
     let error = ConfigFile::parse(b"[a]\nx=\ny=2\n").unwrap_err();

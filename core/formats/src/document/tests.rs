@@ -203,9 +203,15 @@ fn errors_name_line_and_column_in_code_points() {
 /// A line that breaks is where the engine says so, too: a value without its closing bracket.
 #[test]
 fn a_value_that_never_ends_is_an_error() {
-    for source in
-        ["k=", "k={\"a\":", "k=[1,", "k=Object(Node,\"a\":1", "k=Vector2(1", "[open", "=5"]
-    {
+    for source in [
+        "k=",
+        "k={\"a\":",
+        "k=[1,",
+        "k=Object(Node,\"a\":1",
+        "k=Vector2(1",
+        "[open",
+        "[gd_scene]=5",
+    ] {
         assert!(Document::parse(source.as_bytes()).is_err(), "{source}");
     }
 }

@@ -34,6 +34,8 @@ pub enum Problem {
     ChildBeforeParent { node: usize, parent: usize, line: u32 },
     /// Another node without `parent=`.
     SecondRoot { node: usize, line: u32 },
+    /// A node with `parent=""`. The engine 4.6.3 crashes when it loads the file.
+    EmptyParent { node: usize, line: u32 },
     /// A scene none of whose nodes is without `parent=`.
     NoRoot { line: u32 },
     /// A node without type, instance and anything to override.
@@ -52,7 +54,7 @@ pub enum Problem {
     UnknownSection { name: String, line: u32 },
     /// A section after those that must follow it.
     MisplacedSection { name: String, line: u32 },
-    /// A property under a section that takes none.
+    /// A property, or text without a `=`, under a section that takes none.
     StrayProperty { line: u32 },
     /// A key that stands before in the same section; the last one counts.
     DuplicateProperty { key: String, line: u32 },
@@ -62,7 +64,9 @@ pub enum Problem {
     UndeclaredResource { kind: ReferenceKind, id: String, line: u32 },
     /// A string escape that the engine does not read as the character it names.
     LossyEscape { line: u32 },
-    /// Text at the end of the file without a `=`.
+    /// A constructor that this build does not know.
+    UnknownConstructor { name: String, line: u32 },
+    /// Text at the end of the file without a `=`, under a section that takes properties.
     TrailingText { line: u32 },
     /// A byte-order mark, with which the engine does not load the file.
     ByteOrderMark,
@@ -79,6 +83,7 @@ impl Problem {
             | Problem::Orphan { line, .. }
             | Problem::ChildBeforeParent { line, .. }
             | Problem::SecondRoot { line, .. }
+            | Problem::EmptyParent { line, .. }
             | Problem::NoRoot { line }
             | Problem::OverrideOfNothing { line, .. }
             | Problem::OverrideNotEditable { line, .. }
@@ -92,6 +97,7 @@ impl Problem {
             | Problem::DuplicateProperty { line, .. }
             | Problem::DuplicateResourceId { line, .. }
             | Problem::UndeclaredResource { line, .. }
+            | Problem::UnknownConstructor { line, .. }
             | Problem::LossyEscape { line }
             | Problem::TrailingText { line } => *line,
         }
@@ -100,7 +106,10 @@ impl Problem {
     /// What the engine 4.6 makes of it.
     pub fn severity(&self) -> Severity {
         match self {
+            // The engine makes up a name.
+            Problem::MissingAttribute { section, .. } if section == "node" => Severity::Loss,
             Problem::SecondRoot { .. }
+            | Problem::EmptyParent { .. }
             | Problem::NoRoot { .. }
             | Problem::ConnectionWithout { .. }
             | Problem::MissingAttribute { .. }
@@ -108,6 +117,7 @@ impl Problem {
             | Problem::MisplacedSection { .. }
             | Problem::StrayProperty { .. }
             | Problem::UndeclaredResource { .. }
+            | Problem::UnknownConstructor { .. }
             | Problem::ByteOrderMark
             | Problem::NewerFormat { .. } => Severity::Fatal,
             Problem::DuplicateProperty { .. } | Problem::DanglingEditable { .. } => Severity::Note,
@@ -126,6 +136,9 @@ impl fmt::Display for Problem {
             Problem::ChildBeforeParent { .. } => f.write_str("this node stands before its parent"),
             Problem::SecondRoot { .. } => {
                 f.write_str("a node other than the root has no `parent`; the scene gives no tree")
+            }
+            Problem::EmptyParent { .. } => {
+                f.write_str("the `parent` of this node is empty; a child of the root has `.`")
             }
             Problem::NoRoot { .. } => f.write_str("the scene has no root node"),
             Problem::OverrideOfNothing { .. } => {
@@ -169,6 +182,9 @@ impl fmt::Display for Problem {
                 };
                 write!(f, "no `[{list}]` has the id `{id}`")
             }
+            Problem::UnknownConstructor { name, .. } => {
+                write!(f, "the engine 4.6 knows no `{name}` and does not load the file")
+            }
             Problem::LossyEscape { .. } => f.write_str(
                 "a string escape names a character beyond ASCII, which the engine reads differently",
             ),
@@ -203,6 +219,12 @@ pub(super) fn collect(scene: &mut Scene<'_>) {
     for offset in scene.document.lossy_escapes() {
         found.push(Problem::LossyEscape { line: lines.line_at(*offset as usize) });
     }
+    let mut lines = LineCursor::new(scene.document.source().as_bytes());
+    for span in scene.document.unknown_constructors() {
+        let line = lines.line_at(span.start as usize);
+        let name = scene.document.text(*span).to_owned();
+        found.push(Problem::UnknownConstructor { name, line });
+    }
     found.sort_by_key(Problem::line);
     scene.problems = found;
 }
@@ -217,6 +239,9 @@ fn add_tree(scene: &Scene<'_>, found: &mut Vec<Problem>) {
                 found.push(Problem::ChildBeforeParent { node, parent, line });
             }
             _ => {}
+        }
+        if at.path.as_deref() == Some("") {
+            found.push(Problem::EmptyParent { node, line });
         }
         if let Some(first) = scene.tree.duplicate_of(node) {
             found.push(Problem::DuplicateSibling { first, second: node, line });
