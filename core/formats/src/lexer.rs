@@ -213,7 +213,7 @@ impl<'a> Lexer<'a> {
                 self.skip_while(|byte| byte.is_ascii_hexdigit());
                 Kind::Color
             }
-            b'-' | b'0'..=b'9' => self.number(start)?,
+            b'-' | b'0'..=b'9' => self.number(start),
             byte if byte.is_ascii_alphabetic() || byte == b'_' => {
                 self.skip_while(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
                 Kind::Word
@@ -615,12 +615,12 @@ impl<'a> Lexer<'a> {
     }
 
     /// A number ends where the engine ends it: `1.5.2` is `1.5`, `0x10` is `0`, and a lone `-` is `0`.
-    fn number(&mut self, start: usize) -> Result<Kind, Fault> {
+    fn number(&mut self, start: usize) -> Kind {
         if self.bytes[start] == b'-' {
             self.pos += 1;
             if self.bytes[self.pos..].starts_with(b"inf") {
                 self.pos += 3;
-                return Ok(Kind::Number);
+                return Kind::Number;
             }
         }
         self.skip_while(|byte| byte.is_ascii_digit());
@@ -635,7 +635,7 @@ impl<'a> Lexer<'a> {
             }
             self.skip_while(|byte| byte.is_ascii_digit());
         }
-        Ok(Kind::Number)
+        Kind::Number
     }
 
     /// A string whose opening quote is at `start`.
