@@ -285,8 +285,13 @@ impl ConfigReader<'_, '_> {
             ItemKind::Unfinished => self.problems.push(ConfigProblem::Unfinished { line }),
             ItemKind::Section(section) => {
                 self.value_end = None;
+                // The engine goes on with the section before when there is no name.
+                let name = match self.sections.last() {
+                    Some(before) if section.name.is_empty() => before.name.clone(),
+                    _ => self.document.section_name(section),
+                };
                 self.sections.push(ConfigSection {
-                    name: self.document.section_name(section),
+                    name,
                     line,
                     header: Some(item.span),
                     entries: Vec::new(),

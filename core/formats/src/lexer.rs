@@ -213,7 +213,7 @@ impl<'a> Lexer<'a> {
                 self.skip_while(|byte| byte.is_ascii_hexdigit());
                 Kind::Color
             }
-            b'-' | b'0'..=b'9' => self.number(start),
+            b'-' | b'0'..=b'9' => self.number(start)?,
             byte if byte.is_ascii_alphabetic() || byte == b'_' => {
                 self.skip_while(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
                 Kind::Word
@@ -614,13 +614,16 @@ impl<'a> Lexer<'a> {
         Err(Fault::new(start, format!("expected a string after `{prefix}`")))
     }
 
-    /// A number ends where the engine ends it: `1.5.2` is `1.5`, `0x10` is `0`, and a lone `-` is `0`.
-    fn number(&mut self, start: usize) -> Kind {
+    /// A number ends where the engine ends it: `1.5.2` is `1.5`, and `0x10` is `0`.
+    fn number(&mut self, start: usize) -> Result<Kind, Fault> {
         if self.bytes[start] == b'-' {
             self.pos += 1;
             if self.bytes[self.pos..].starts_with(b"inf") {
                 self.pos += 3;
-                return Kind::Number;
+                return Ok(Kind::Number);
+            }
+            if !self.peek_byte().is_some_and(|byte| byte.is_ascii_digit()) {
+                return Err(Fault::new(start, "expected a number after `-`"));
             }
         }
         self.skip_while(|byte| byte.is_ascii_digit());
@@ -635,7 +638,7 @@ impl<'a> Lexer<'a> {
             }
             self.skip_while(|byte| byte.is_ascii_digit());
         }
-        Kind::Number
+        Ok(Kind::Number)
     }
 
     /// A string whose opening quote is at `start`.

@@ -460,7 +460,6 @@ fn scalar(word: &str) -> Value<'_> {
         "-inf" | "inf_neg" => Value::Float(f64::NEG_INFINITY),
         "nan" => Value::Float(f64::NAN),
         number if number.contains(['.', 'e']) => Value::Float(float(number)),
-        "-" => Value::Int(0),
         number if number.ends_with(|last: char| last.is_ascii_digit()) => Value::Int(int(number)),
         _ => Value::Null,
     }

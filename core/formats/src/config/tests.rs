@@ -110,6 +110,8 @@ fn section_names_are_trimmed_and_may_hold_a_bracket() {
     let config =
         ConfigFile::parse(b"[  preset.0.options ]\nk=1\n[a\\]b]\nk=2\n[a]\nk=3\n[a]\nk=4\n")
             .unwrap();
+    let nameless = ConfigFile::parse(b"[a]\nk=1\n[]\nl=2\n").unwrap();
+    assert_eq!(nameless.get("a", "l").unwrap().text, "2");
     assert_eq!(names(&config), ["", "preset.0.options", "a]b", "a", "a"]);
     assert_eq!(config.get("preset.0.options", "k").unwrap().text, "1");
     assert_eq!(config.get("a]b", "k").unwrap().text, "2");

@@ -13,7 +13,6 @@ fn scalars() {
     assert_eq!(parse("null").unwrap(), Value::Null);
     assert_eq!(parse("nil").unwrap(), Value::Null);
     assert_eq!(parse("true").unwrap(), Value::Bool(true));
-    assert_eq!(parse("-").unwrap(), Value::Int(0));
     assert_eq!(parse("-12").unwrap(), Value::Int(-12));
     assert_eq!(parse("99999999999999999999").unwrap(), Value::Int(i64::MAX));
     assert_eq!(float("5.").to_bits(), 5.0_f64.to_bits());
@@ -124,6 +123,7 @@ fn what_the_engine_refuses_is_an_error_with_its_place() {
     let refused = [
         "",
         "[1,,2]",
+        "-",
         "{1 2}",
         "Vector2(1,2,)",
         "Vector2(1)",
