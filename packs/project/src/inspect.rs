@@ -58,7 +58,7 @@ struct Out {
     file_size: u64,
     dependencies: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(schema_with = "crate::answer::object")]
+    #[schemars(default, schema_with = "crate::answer::object")]
     import: Option<Import>,
     #[serde(skip_serializing_if = "Option::is_none")]
     import_error: Option<String>,

@@ -52,7 +52,7 @@ struct Out {
     prefix: Option<String>,
     keys: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(schema_with = "crate::answer::object")]
+    #[schemars(default, schema_with = "crate::answer::object")]
     metadata: Option<BTreeMap<String, Entry>>,
     total: usize,
     returned: usize,

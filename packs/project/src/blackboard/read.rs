@@ -52,14 +52,14 @@ struct Out {
     path: Option<String>,
     found: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(schema_with = "crate::answer::any")]
+    #[schemars(default, schema_with = "crate::answer::any")]
     value: Option<Value>,
     deep: bool,
     revision: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     updated_at_ms: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(schema_with = "crate::answer::object")]
+    #[schemars(default, schema_with = "crate::answer::object")]
     metadata: Option<BTreeMap<String, Entry>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'static str>,
@@ -76,7 +76,7 @@ struct Out {
     #[serde(skip_serializing_if = "Option::is_none")]
     cleared_reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(schema_with = "crate::answer::object")]
+    #[schemars(default, schema_with = "crate::answer::object")]
     last_board_clear: Option<Cleared>,
 }
 
