@@ -11,3 +11,8 @@ pub(crate) fn any(_: &mut SchemaGenerator) -> Schema {
 pub(crate) fn object(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "object" })
 }
+
+/// A list of objects of any members.
+pub(crate) fn objects(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "array", "items": { "type": "object" } })
+}

@@ -62,7 +62,7 @@ pub(crate) struct Board {
 }
 
 /// Who wrote a path, when, and until when it lasts. Recorded as it was said, never verified.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Entry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) author: Option<String>,
@@ -72,7 +72,6 @@ pub(crate) struct Entry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) expires_at_ms: Option<u64>,
     #[serde(flatten)]
-    #[schemars(skip)]
     other: Map<String, Value>,
 }
 
@@ -91,7 +90,7 @@ pub(crate) struct Expired {
 }
 
 /// A path that was cleared.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Cleared {
     path: String,
     #[serde(rename = "cleared_at_ms")]
@@ -101,7 +100,6 @@ pub(crate) struct Cleared {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<String>,
     #[serde(flatten)]
-    #[schemars(skip)]
     other: Map<String, Value>,
 }
 
@@ -168,13 +166,6 @@ impl Board {
     /// Ends a change: counts it, checks the board's limits and gives the bytes of the file.
     pub(crate) fn seal(&mut self) -> Result<Vec<u8>, Refusal> {
         self.revision += 1;
-        let depth = tree::depth(&self.values);
-        if depth > path::MAX_PARTS {
-            return Err(self.full(format!(
-                "the board would be nested {depth} levels deep, and at most {} are taken",
-                path::MAX_PARTS
-            )));
-        }
         let keys = tree::count_keys(&self.values);
         if keys > MAX_KEYS {
             return Err(self.full(format!(
@@ -276,12 +267,20 @@ impl Board {
             self.drop_entries(path);
             self.forget(path);
             let updated_at_ms = self.tick();
+            // What lies in something that runs out runs out with it.
+            let above = path.parent().and_then(|above| self.earliest_expiry(&above));
+            let expires_at_ms = expires_at_ms.into_iter().chain(above).min();
             let Who { author, reason } = who.clone();
             let entry = Entry { author, reason, updated_at_ms, expires_at_ms, ..Entry::default() };
             self.entries.insert(path.to_string(), entry);
         } else {
             self.touch(&holder, who);
         }
+    }
+
+    fn earliest_expiry(&self, path: &BoardPath) -> Option<u64> {
+        let keys = (1..=path.parts().len()).map(|count| path.prefix(count).to_string());
+        keys.filter_map(|key| self.entries.get(&key)?.expires_at_ms).min()
     }
 
     /// Records that something inside a container changed; until when it lasts stays.
@@ -399,6 +398,27 @@ impl Board {
         }
         trim(&mut self.expired);
     }
+}
+
+/// Refuses a value that is too large or, at its place, too deep; the error is a sentence.
+pub(crate) fn check_value(path: &BoardPath, value: &Value) -> Result<(), String> {
+    let size = value.to_string().len();
+    if size > MAX_VALUE_BYTES {
+        return Err(format!("the value has {size} bytes, and at most {MAX_VALUE_BYTES} are taken"));
+    }
+    check_depth(path, value)
+}
+
+/// Refuses a value that would lie too deep; the error is a sentence.
+fn check_depth(path: &BoardPath, value: &Value) -> Result<(), String> {
+    let depth = path.parts().len() + tree::depth(value);
+    if depth > path::MAX_PARTS {
+        let most = path::MAX_PARTS;
+        return Err(format!(
+            "the board would be {depth} levels deep, and at most {most} are taken"
+        ));
+    }
+    Ok(())
 }
 
 /// Keeps the newest.

@@ -34,7 +34,8 @@ pub(crate) const MAX_IMPORT_BYTES: u64 = 1024 * 1024;
 const MAX_UID_BYTES: u64 = 4 * 1024;
 
 /// A file of the index.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+#[schemars(default)]
 pub(crate) struct Indexed {
     pub(crate) path: String,
     pub(crate) filename: String,

@@ -47,15 +47,19 @@ struct Args {
 #[derive(Serialize, JsonSchema)]
 struct Out {
     path: String,
+    #[schemars(default)]
     filename: String,
     #[serde(rename = "type")]
+    #[schemars(default)]
     kind: &'static str,
     // Null where the file declares none.
-    #[schemars(schema_with = "crate::answer::any")]
+    #[schemars(default, schema_with = "crate::answer::any")]
     resource_type: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     uid: Option<String>,
+    #[schemars(default)]
     file_size: u64,
+    #[schemars(default)]
     dependencies: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(default, schema_with = "crate::answer::object")]

@@ -29,11 +29,9 @@ pub(crate) fn tool() -> Tool {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Args {
-    /// A folder.
     #[serde(default = "root")]
     #[schemars(length(max = 1024))]
     search_path: String,
-    /// Part of the type, such as `texture`.
     #[schemars(length(max = 256))]
     type_filter: Option<String>,
     #[schemars(length(max = 256))]
@@ -53,7 +51,9 @@ fn yes() -> bool {
 #[derive(Serialize, JsonSchema)]
 struct Out {
     resources: Vec<Indexed>,
+    #[schemars(default)]
     total_found: usize,
+    #[schemars(default)]
     undecodable_path_count: usize,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]

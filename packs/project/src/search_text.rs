@@ -56,7 +56,6 @@ pub(crate) fn tool() -> Tool {
 struct Args {
     #[schemars(length(min = 1, max = 256))]
     query: String,
-    /// A folder.
     #[serde(default = "root")]
     #[schemars(length(min = 6, max = 1024))]
     search_path: String,
@@ -83,7 +82,7 @@ fn max_results() -> usize {
     100
 }
 
-/// The text formats.
+// The text formats. (A doc comment would be published.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 enum Extension {
     #[serde(rename = ".gd")]
@@ -126,7 +125,9 @@ impl Extension {
     }
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+// A field with a schema default is not published as required, which saves a reader's bytes.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+#[schemars(default)]
 struct Match {
     path: String,
     line: u64,
@@ -134,7 +135,7 @@ struct Match {
     preview: String,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 struct Diagnostic {
     path: String,
     message: String,
@@ -143,14 +144,23 @@ struct Diagnostic {
 #[derive(Debug, Default, Serialize, JsonSchema)]
 struct Out {
     matches: Vec<Match>,
+    #[schemars(default)]
     search_kind: &'static str,
+    #[schemars(default)]
     lexical: bool,
+    #[schemars(default)]
     scanned_files: usize,
+    #[schemars(default)]
     scanned_bytes: u64,
+    #[schemars(default)]
     skipped_files: usize,
+    #[schemars(default)]
     unsearchable_files: usize,
+    #[schemars(default, with = "Vec<String>")]
     unsearchable_extensions: BTreeSet<String>,
+    #[schemars(default, schema_with = "crate::answer::objects")]
     diagnostics: Vec<Diagnostic>,
+    #[schemars(default)]
     project_root: String,
 }
 

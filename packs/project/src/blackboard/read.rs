@@ -47,6 +47,7 @@ fn yes() -> bool {
 
 #[derive(Default, Serialize, JsonSchema)]
 struct Out {
+    #[schemars(default)]
     board: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<String>,
@@ -54,7 +55,9 @@ struct Out {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(default, schema_with = "crate::answer::any")]
     value: Option<Value>,
+    #[schemars(default)]
     deep: bool,
+    #[schemars(default)]
     revision: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     updated_at_ms: Option<u64>,

@@ -48,7 +48,7 @@ struct Args {
     renew_lease_seconds: Option<u64>,
 }
 
-/// What a holder can leave a task as.
+// What a holder can leave a task as. (A doc comment would be published.)
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum NewStatus {

@@ -216,6 +216,7 @@ fn what_can_not_be_written_is_refused() {
         (json!({"path": "a..b", "value": 1}), "path"),
         (json!({"path": "l.0", "value": 1, "ttl_seconds": 5}), "path"),
         (json!({"path": "a", "value": "x".repeat(256 * 1024)}), "value"),
+        (json!({"path": vec!["a"; 32].join("."), "value": {"b": 1}}), "value"),
         (json!({"path": "a", "value": 1, "ttl_seconds": 0}), "ttl_seconds"),
         (json!({"path": "a", "value": 1, "board": "../up"}), "board"),
         (json!({"path": "a", "value": 1, "board": ""}), "board"),

@@ -7,7 +7,7 @@ use didi_plugin_api::prelude::*;
 use super::{CHANGE_REFUSALS, default_board, state_subject};
 use crate::{
     board::{
-        Board, Entry, MAX_VALUE_BYTES, Who,
+        Board, Entry, Who, check_value,
         path::BoardPath,
         store::{self, Edit},
     },
@@ -98,11 +98,7 @@ fn checked_path(args: &Args) -> Result<BoardPath, Refusal> {
     if path.is_board() {
         return Err(invalid("path", "the whole board can't be written, only a path on it"));
     }
-    let size = args.value.0.to_string().len();
-    if size > MAX_VALUE_BYTES {
-        let message = format!("`value` has {size} bytes, and at most {MAX_VALUE_BYTES} are taken");
-        return Err(invalid("value", message));
-    }
+    check_value(&path, &args.value.0).map_err(|why| invalid("value", why))?;
     if args.ttl_seconds.is_some_and(|ttl| !(1..=MAX_TTL_SECONDS).contains(&ttl)) {
         return Err(invalid("ttl_seconds", format!("`ttl_seconds` is 1 to {MAX_TTL_SECONDS}")));
     }

@@ -4,12 +4,12 @@
 
 use didi_plugin_api::prelude::*;
 
-use super::{Board, MAX_VALUE_BYTES, Who, path::BoardPath, tree};
+use super::{Board, Who, check_depth, check_value, path::BoardPath, tree};
 
 /// Most operations of one patch.
 pub(crate) const MAX_OPERATIONS: usize = 100;
 
-/// What an operation does.
+// What an operation does. (A doc comment would be published.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Op {
@@ -82,11 +82,11 @@ fn one(board: &mut Board, operation: &Operation, who: &Who) -> Result<(), Stop> 
     let path = BoardPath::pointer(&operation.path)?;
     match operation.op {
         Op::Add => {
-            let at = tree::add(&mut board.values, &path, value(operation)?)?;
+            let at = tree::add(&mut board.values, &path, value(operation, &path)?)?;
             board.record(&at, who, None);
         }
         Op::Replace => {
-            tree::replace(&mut board.values, &path, value(operation)?)?;
+            tree::replace(&mut board.values, &path, value(operation, &path)?)?;
             board.record(&path, who, None);
         }
         Op::Remove => {
@@ -98,29 +98,28 @@ fn one(board: &mut Board, operation: &Operation, who: &Who) -> Result<(), Stop> 
                 return Err(format!("`{from}` can't be moved into itself").into());
             }
             let value = take(board, &from, who)?;
+            check_depth(&path, &value)?;
             let at = tree::add(&mut board.values, &path, value)?;
             board.record(&at, who, None);
         }
         Op::Copy => {
-            let value = present(board, &from(operation)?)?.clone();
+            // Without a bound on each copy, a board could be doubled a hundred times before it is weighed.
+            let value = present(board, &from(operation)?)?;
+            check_value(&path, value)?;
+            let value = value.clone();
             let at = tree::add(&mut board.values, &path, value)?;
             board.record(&at, who, None);
         }
-        Op::Test => test(board, &path, &value(operation)?)?,
+        Op::Test => test(board, &path, &value(operation, &path)?)?,
     }
     Ok(())
 }
 
-fn value(operation: &Operation) -> Result<Value, Stop> {
+fn value(operation: &Operation, path: &BoardPath) -> Result<Value, Stop> {
     let Some(AnyValue(value)) = &operation.value else {
         return Err("it needs a `value`".to_owned().into());
     };
-    let size = value.to_string().len();
-    if size > MAX_VALUE_BYTES {
-        return Err(
-            format!("its value has {size} bytes, at most {MAX_VALUE_BYTES} are taken").into()
-        );
-    }
+    check_value(path, value)?;
     Ok(value.clone())
 }
 

@@ -23,7 +23,7 @@ const MAX_NOTES: usize = 100;
 /// Longest id of a task, in characters.
 const MAX_ID_CHARS: usize = 128;
 
-/// Where a task stands.
+// Where a task stands. (A doc comment would be published.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Status {
@@ -70,8 +70,10 @@ pub(crate) struct Task {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) progress: Option<u8>,
     #[serde(default)]
+    #[schemars(schema_with = "crate::answer::objects")]
     pub(crate) notes: Vec<Note>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "crate::answer::object")]
     pub(crate) lease: Option<Lease>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "crate::answer::any")]
@@ -86,23 +88,21 @@ pub(crate) struct Task {
 }
 
 /// Something that was said about a task.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Note {
     at_ms: u64,
     agent_id: String,
     text: String,
     #[serde(flatten)]
-    #[schemars(skip)]
     other: Map<String, Value>,
 }
 
 /// Who works on a task, and until when.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Lease {
     pub(crate) agent_id: String,
     pub(crate) expires_at_ms: u64,
     #[serde(flatten)]
-    #[schemars(skip)]
     other: Map<String, Value>,
 }
 

@@ -40,7 +40,7 @@ fn a_path_is_read_in_three_forms_and_shown_in_one() {
         assert_eq!(path.to_string(), shown, "{text}");
         assert_eq!(BoardPath::pointer(shown).unwrap(), path, "{text}");
     }
-    let deep = vec!["a"; 33].join(".");
+    let deep = ["a"; 33].join(".");
     for bad in ["a..b", ".a", "a/", "/~2", deep.as_str()] {
         assert!(BoardPath::parse(bad, "path").is_err(), "{bad}");
     }
@@ -195,13 +195,6 @@ fn the_limits_of_a_board_are_kept() {
     wide.clear(&at("all.k0"), &Who::default()).unwrap();
     assert!(wide.seal().is_ok());
 
-    let mut deep = board();
-    let nested = (0..20).fold(json!(1), |inner, _| json!({"a": inner}));
-    put(&mut deep, &vec!["a"; 12].join("."), nested.clone());
-    assert!(deep.seal().is_ok());
-    put(&mut deep, &vec!["b"; 13].join("."), nested);
-    assert!(deep.seal().is_err());
-
     let mut heavy = board();
     for index in 0..17 {
         put(&mut heavy, &format!("k{index}"), json!("x".repeat(250 * 1024)));
@@ -328,6 +321,36 @@ fn a_patch_that_does_not_fit_names_its_operation() {
     }
     let failed = patched(start, json!([{"op": "test", "path": "/foo", "value": 1}])).unwrap_err();
     assert_eq!(failed.data["found"], "bar");
+}
+
+#[test]
+fn a_patch_can_not_double_a_board_until_it_bursts() {
+    let start = json!({"a": {"text": "x".repeat(1_000)}});
+    let doubling: Vec<Value> = (0..100)
+        .map(|at| json!({"op": "copy", "from": "/a", "path": format!("/a/k{at}")}))
+        .collect();
+    let refusal = patched(start, json!(doubling)).unwrap_err();
+    assert!(refusal.message.contains("bytes"), "{}", refusal.message);
+
+    let nested = (0..20).fold(json!(1), |inner, _| json!({"a": inner}));
+    let under = (0..13).fold(json!({}), |inner, _| json!({"b": inner}));
+    let place = format!("{}/n", "/b".repeat(13));
+    for (op, deep) in [("move", &place), ("copy", &place)] {
+        let start = json!({"b": under["b"], "n": nested});
+        let refusal = patched(start, json!([{"op": op, "from": "/n", "path": deep}])).unwrap_err();
+        assert!(refusal.message.contains("levels"), "{}", refusal.message);
+    }
+}
+
+#[test]
+fn what_is_written_into_something_that_expires_expires_with_it() {
+    let mut board = board();
+    board.put(&at("a"), json!({}), &who("ann"), Some(NOW + 100)).unwrap();
+    board.put(&at("a.b"), json!(1), &who("ann"), Some(NOW + 500)).unwrap();
+    board.put(&at("a.c"), json!(1), &who("ann"), Some(NOW + 50)).unwrap();
+    let ends = |path| board.entry(&at(path)).unwrap().1.expires_at_ms;
+    assert_eq!((ends("a.b"), ends("a.c")), (Some(NOW + 100), Some(NOW + 50)));
+    assert_eq!(reopened(&mut board, NOW + 100).values, json!({}));
 }
 
 #[test]
