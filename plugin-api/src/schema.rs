@@ -107,6 +107,10 @@ fn drop_null_type(map: &mut Map<String, Value>) {
         let only = kinds.remove(0);
         map.insert("type".into(), only);
     }
+    // An optional enum lists null among its values, too.
+    if let Some(Value::Array(values)) = map.get_mut("enum") {
+        values.retain(|value| !value.is_null());
+    }
 }
 
 fn drop_null_alternative(map: &mut Map<String, Value>) {
