@@ -1,6 +1,6 @@
 //! The readable resources of this pack, one file each.
 //!
-//! Spec: P-55, resources.
+//! Spec: P-50, resources.
 
 pub(crate) mod boards;
 pub(crate) mod scenarios;

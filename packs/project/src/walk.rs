@@ -51,7 +51,8 @@ pub(crate) struct Met {
     pub(crate) undecodable: Vec<String>,
 }
 
-/// The folder that a call names, if it is one of the project.
+/// The folder that a call names, if it is one of the project. A folder that the engine ignores is taken when
+/// it is named itself.
 pub(crate) fn folder(ctx: &Ctx<'_>, path: &str, field: &str) -> Result<ProjectPath, Refusal> {
     let start = ctx.project().resolve(path, field)?;
     let shown = start.res_path();

@@ -1,6 +1,6 @@
 //! `blackboard_task_claim`: leases the next ready task of a board, or a named one.
 //!
-//! Spec: P-52, tasks.
+//! Spec: P-51, tasks.
 
 use didi_plugin_api::prelude::*;
 

@@ -1,6 +1,6 @@
 //! `blackboard_task_complete`: the holder of a task ends it, and tasks that waited on it can begin.
 //!
-//! Spec: P-52, tasks.
+//! Spec: P-51, tasks.
 
 use didi_plugin_api::prelude::*;
 

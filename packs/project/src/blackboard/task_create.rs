@@ -1,6 +1,6 @@
 //! `blackboard_task_create`: puts a task on a board, optionally waiting on others.
 //!
-//! Spec: P-52, tasks.
+//! Spec: P-51, tasks.
 
 use didi_plugin_api::prelude::*;
 

@@ -1,6 +1,6 @@
 //! `blackboard_task_list`: the tasks of a board, highest priority first.
 //!
-//! Spec: P-52, tasks.
+//! Spec: P-51, tasks.
 
 use std::cmp::Reverse;
 

@@ -1,6 +1,6 @@
 //! `blackboard_task_update`: the holder of a task reports on it, gives it back or keeps it longer.
 //!
-//! Spec: P-52, tasks.
+//! Spec: P-51, tasks.
 
 use didi_plugin_api::prelude::*;
 

@@ -2,7 +2,7 @@
 //!
 //! A lease is the only proof of who works on a task: without a live one nobody reports on it.
 //!
-//! Spec: P-52, tasks.
+//! Spec: P-51, tasks.
 
 use std::collections::BTreeSet;
 

@@ -1,6 +1,6 @@
 //! `blackboard://{board}/state` and `blackboard://{board}/tasks`: a board as it is now. A read makes no file.
 //!
-//! Spec: P-55, resources.
+//! Spec: P-51, resources.
 
 use std::collections::BTreeMap;
 

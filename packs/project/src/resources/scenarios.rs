@@ -4,7 +4,7 @@
 //! with its SHA-256, or null when the file was not there. A record is stale when one of them is now other than
 //! it was, or when it names none: what can't be checked is not proven.
 //!
-//! Spec: P-55, resources.
+//! Spec: P-50, resources.
 
 use std::{cmp::Reverse, collections::BTreeMap, fs, path::Path};
 

@@ -1,6 +1,6 @@
 //! `godot://project/tree`: the index of the project's files. Not a scene tree.
 //!
-//! Spec: P-55, resources.
+//! Spec: P-50, resources.
 
 use didi_plugin_api::prelude::*;
 
