@@ -45,13 +45,26 @@ impl Opened {
     /// What [`ToolPack::open`] says, or a descriptor that does not serialise.
     pub fn new<P: ToolPack>(name: &str, version: &str) -> Result<Self, String> {
         let pack: &'static P = Box::leak(Box::new(P::open()?));
-        let (tools, resources) = (pack.tools(), pack.resources());
+        Opened::of(name, version, pack.needs(), pack.tools(), pack.resources())
+    }
+
+    /// A pack of these parts; the host's own tools come this way, too.
+    ///
+    /// # Errors
+    /// A descriptor that does not serialise.
+    pub fn of(
+        name: &str,
+        version: &str,
+        needs: Vec<String>,
+        tools: Vec<Tool>,
+        resources: Vec<Resource>,
+    ) -> Result<Self, String> {
         let say = |error: serde_json::Error| error.to_string();
         let descriptor = PackDesc {
             name: name.into(),
             version: version.into(),
             api: API_VERSION.into(),
-            needs: pack.needs(),
+            needs,
             tools: tools
                 .iter()
                 .map(|tool| serde_json::to_value(&tool.desc))

@@ -6,9 +6,16 @@
 //! Spec: P-25, answers.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, value::RawValue};
+use serde_json::{Value, json, value::RawValue};
 
-use crate::refusal::{Refusal, codes};
+use crate::{
+    digest::sha256_hex,
+    project_path::ProjectPath,
+    refusal::{Refusal, codes},
+};
+
+/// Largest file that a preview reads, in bytes.
+pub const MAX_TARGET_BYTES: u64 = 256 * 1024 * 1024;
 
 /// The result of a handler.
 pub type ToolResult = Result<Answer, Refusal>;
@@ -97,6 +104,21 @@ impl Target {
     /// A target whose present state was read.
     pub fn read(subject: impl Into<String>, exists: bool, before: Value) -> Self {
         Target { subject: subject.into(), before, exists, resolved_only: false, after: None }
+    }
+
+    /// A file as a target: whether it is there, its size and its digest.
+    ///
+    /// # Errors
+    /// What [`ProjectPath::read`] refuses of a file that is there.
+    pub fn file(place: &ProjectPath) -> Result<Self, Refusal> {
+        let shown = place.res_path();
+        if !place.real().exists() {
+            return Ok(Target::read(shown, false, json!({"exists": false})));
+        }
+        let bytes = place.read(MAX_TARGET_BYTES)?;
+        let digest = sha256_hex(&bytes);
+        let before = json!({"exists": true, "size_bytes": bytes.len(), "sha256": digest});
+        Ok(Target::read(shown, true, before))
     }
 
     /// Adds what the change would put there.

@@ -1,2 +1,73 @@
-//! The binary `didi`.
-fn main() {}
+//! The binary `didi`: the command line to the right part of the library.
+
+use std::{io::Write, process::ExitCode};
+
+use didi_host::{
+    catalog,
+    cli::{self, Cli, Command, PacksCommand, Usage},
+    front::stdio::Output,
+    loader::trial,
+    log::LogRing,
+    packs_cmd, serve,
+};
+
+fn main() -> ExitCode {
+    match cli::parse() {
+        Ok(Ok(cli)) => run(&cli).unwrap_or_else(|usage| complain(&usage)),
+        Ok(Err(text)) => print(&text, true),
+        Err(usage) => complain(&usage),
+    }
+}
+
+fn run(cli: &Cli) -> Result<ExitCode, Usage> {
+    let options = &cli.options;
+    if cli.dump_tool_manifest {
+        let parts = serve::Parts::new(options, std::env::temp_dir(), LogRing::default())?;
+        return Ok(print(&packs_cmd::pretty(&catalog::manifest(&parts.catalog())), true));
+    }
+    match &cli.command {
+        None | Some(Command::Serve) => {
+            let output = Output::take_stdout().map_err(|error| Usage {
+                error: format!("standard output can't be taken over: {error}"),
+                hint: "start the server from an MCP client".into(),
+            })?;
+            serve::serve(options, output)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Some(Command::Try) => Ok(ExitCode::FAILURE),
+        Some(Command::Packs { command }) => packs(cli, command),
+    }
+}
+
+fn packs(cli: &Cli, command: &PacksCommand) -> Result<ExitCode, Usage> {
+    let options = &cli.options;
+    let report = match command {
+        PacksCommand::List { json } => packs_cmd::list(options, *json)?,
+        PacksCommand::Check { file } => packs_cmd::check(options, file)?,
+        PacksCommand::Pin { output } => packs_cmd::pin(options, output.as_deref())?,
+        PacksCommand::Trial { pack, api, copy, document } => {
+            return Ok(match trial::child_main(pack, api, copy, document) {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(why) => {
+                    print(&why, true);
+                    ExitCode::from(trial::REFUSED_EXIT_CODE)
+                }
+            });
+        }
+    };
+    Ok(print(&report.text, report.good))
+}
+
+#[allow(clippy::disallowed_methods, reason = "outside of serving, standard output is for people")]
+fn print(text: &str, good: bool) -> ExitCode {
+    let written = std::io::stdout().write_all(text.as_bytes());
+    if good && written.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Usage errors end with exit code 2.
+#[allow(clippy::print_stderr, reason = "a usage error is told on standard error")]
+fn complain(usage: &Usage) -> ExitCode {
+    eprintln!("error: {}", usage.error);
+    eprintln!("hint: {}", usage.hint);
+    ExitCode::from(2)
+}

@@ -1,0 +1,281 @@
+//! `didi_control_room`: the server's own state, for a person or a model that asks what is going on.
+//!
+//! Never a token, never an endpoint.
+//!
+//! Spec: P-19, the control room.
+
+use std::{fs, sync::Arc};
+
+use didi_plugin_api::{desc::Profile, prelude::*};
+
+use super::State;
+use crate::{catalog::Catalog, dispatch::Dispatcher, source};
+
+/// Tools that are listed.
+const MAX_TOOLS: usize = 400;
+
+/// Log records that are returned without a wish.
+const DEFAULT_LOG: usize = 120;
+
+const SECTIONS: [&str; 8] =
+    ["server", "project", "surface", "facts", "tools", "sessions", "log", "journal"];
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    /// Newest log records.
+    #[schemars(range(max = 500))]
+    log_limit: Option<usize>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Room {
+    captured_at: String,
+    lights: Vec<Light>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server: Option<Server>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    project: Option<ProjectFacts>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    surface: Option<Surface>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    facts: Option<Vec<Fact>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<Vec<Row>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sessions: Option<Vec<String>>,
+    session_note: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    log: Option<Vec<LogRow>>,
+    log_available: usize,
+    log_returned: usize,
+    log_truncated: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    journal: Option<JournalFacts>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Light {
+    name: &'static str,
+    color: &'static str,
+    reason: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Server {
+    name: &'static str,
+    version: &'static str,
+    started_at: String,
+    confirmations_skipped: bool,
+    tool_profile: &'static str,
+    jobs_running: usize,
+    jobs_kept: usize,
+    packs: Vec<PackRow>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct PackRow {
+    file: String,
+    state: String,
+    tools: usize,
+    reasons: Vec<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct ProjectFacts {
+    root: String,
+    name: String,
+    addon_present: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Surface {
+    canonical: usize,
+    core: usize,
+    legacy: usize,
+    live: usize,
+    resources: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Fact {
+    label: &'static str,
+    value: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Row {
+    name: String,
+    pack: String,
+    mode: &'static str,
+    mutates: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct LogRow {
+    at: String,
+    level: String,
+    message: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct JournalFacts {
+    status: String,
+    total: u64,
+}
+
+/// The tool.
+pub fn tool(state: &Arc<State>) -> Tool {
+    let state = Arc::clone(state);
+    Tool::new(
+        "didi_control_room",
+        "Reports the server's own state: lights, packs, tools, sessions, log. Use it when something seems off.",
+        Effects::READS,
+        move |_, args: Args| room(&state, &args),
+    )
+    .core()
+    .modes(&[Mode::LocalStatus])
+    .sections(&SECTIONS)
+    .bounded("400 tool rows, 50 session rows, log_limit")
+    .output::<Room>()
+}
+
+fn room(state: &State, args: &Args) -> ToolResult {
+    let Some(dispatcher) = state.dispatcher() else {
+        return Err(Refusal::new(codes::INTERNAL_ERROR, "the server is ending").floor());
+    };
+    let catalog = dispatcher.catalog();
+    let (log, log_available) = state.log.newest(args.log_limit.unwrap_or(DEFAULT_LOG));
+    let log_truncated = log.len() < log_available;
+    let truncated = log_truncated || catalog.tools().len() > MAX_TOOLS;
+    let journal = dispatcher.journal.read();
+    let room = Room {
+        captured_at: source::iso8601(source::now_ms()),
+        lights: lights(state, &dispatcher, &catalog),
+        server: Some(server(state, &dispatcher, &catalog)),
+        project: Some(project(&dispatcher)),
+        surface: Some(surface(&catalog)),
+        facts: Some(facts(state, &dispatcher)),
+        tools: Some(catalog.tools().iter().take(MAX_TOOLS).map(|tool| row(tool)).collect()),
+        sessions: Some(vec![]),
+        session_note: "no engine is attached; this build has no bridge".into(),
+        log_available,
+        log_returned: log.len(),
+        log_truncated,
+        log: Some(log.into_iter().map(|record| log_row(&record)).collect()),
+        journal: Some(JournalFacts {
+            status: journal["status"].as_str().unwrap_or_default().into(),
+            total: journal["total"].as_u64().unwrap_or(0),
+        }),
+    };
+    Ok(Answer::of(room)?.truncated(truncated))
+}
+
+fn lights(state: &State, dispatcher: &Dispatcher, catalog: &Catalog) -> Vec<Light> {
+    let root = dispatcher.shared.files.root().folder();
+    let refused = catalog.rows().iter().filter(|row| !row.reasons.is_empty()).count();
+    let light = |name, color, reason: &str| Light { name, color, reason: reason.into() };
+    vec![
+        light("Bridge", "red", "no engine is attached"),
+        if root.join("project.godot").is_file() {
+            light("Project", "green", "project.godot is there")
+        } else {
+            light("Project", "red", "project.godot is gone")
+        },
+        match refused {
+            0 => light("Packs", "green", "every pack is served"),
+            n => light("Packs", "amber", &format!("{n} pack files are refused or served in part")),
+        },
+        if state.facts.yolo {
+            light("Safety", "red", "confirmations are skipped by a launch flag")
+        } else {
+            light("Safety", "green", "confirmations are asked for")
+        },
+        if has_entries(&root.join(".didi/blackboard")) {
+            light("Work", "green", "a board file is there")
+        } else {
+            light("Work", "amber", "no board was written yet")
+        },
+    ]
+}
+
+fn has_entries(folder: &std::path::Path) -> bool {
+    fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some())
+}
+
+fn profile(state: &State) -> &'static str {
+    match state.facts.profile {
+        Profile::Core => "core",
+        Profile::Full => "full",
+    }
+}
+
+fn server(state: &State, dispatcher: &Dispatcher, catalog: &Catalog) -> Server {
+    let (jobs_running, jobs_kept) = dispatcher.jobs.counts();
+    let packs = catalog.rows().iter().map(|row| PackRow {
+        file: row.file.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        state: format!("{:?}", row.state).to_lowercase(),
+        tools: row.tools.len(),
+        reasons: row.reasons.iter().map(ToString::to_string).collect(),
+    });
+    Server {
+        name: "didi",
+        version: env!("CARGO_PKG_VERSION"),
+        started_at: source::iso8601(state.started_ms),
+        confirmations_skipped: state.facts.yolo,
+        tool_profile: profile(state),
+        jobs_running,
+        jobs_kept,
+        packs: packs.collect(),
+    }
+}
+
+fn project(dispatcher: &Dispatcher) -> ProjectFacts {
+    let root = dispatcher.shared.files.root().folder();
+    let bytes = fs::read(root.join("project.godot")).unwrap_or_default();
+    let name = didi_formats::config::ConfigFile::parse(&bytes).ok().and_then(|config| {
+        config.text("application", "config/name").map(std::borrow::Cow::into_owned)
+    });
+    ProjectFacts {
+        root: root.display().to_string(),
+        name: name.unwrap_or_default(),
+        addon_present: root.join("addons/didi").is_dir(),
+    }
+}
+
+fn surface(catalog: &Catalog) -> Surface {
+    let tools = catalog.tools();
+    Surface {
+        canonical: tools.len(),
+        core: tools.iter().filter(|tool| tool.desc.profile == Profile::Core).count(),
+        legacy: tools.iter().map(|tool| tool.desc.legacy_names.len()).sum(),
+        live: 0,
+        resources: catalog.resources().len(),
+    }
+}
+
+fn facts(state: &State, dispatcher: &Dispatcher) -> Vec<Fact> {
+    let fact = |label, value: String| Fact { label, value };
+    let uptime_s = source::now_ms().saturating_sub(state.started_ms) / 1000;
+    vec![
+        fact("Project", dispatcher.shared.files.root().folder().display().to_string()),
+        fact("Profile", profile(state).into()),
+        fact("Confirmations", if state.facts.yolo { "skipped" } else { "asked for" }.into()),
+        fact("Uptime", format!("{uptime_s} s")),
+        fact("Session folder", state.session_folder.display().to_string()),
+    ]
+}
+
+fn row(tool: &crate::catalog::Tool) -> Row {
+    Row {
+        name: tool.desc.name.clone(),
+        pack: tool.pack().into(),
+        mode: tool.offline_mode().map_or("unavailable", Mode::as_str),
+        mutates: tool.desc.effects.mutates_project,
+    }
+}
+
+fn log_row(record: &Value) -> LogRow {
+    let text = |name: &str| record[name].as_str().unwrap_or_default().to_owned();
+    LogRow { at: text("at"), level: text("level"), message: text("message") }
+}

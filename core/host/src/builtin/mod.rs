@@ -1,0 +1,117 @@
+//! Tools and resources that the host answers itself, declared and called as a pack's are.
+//!
+//! Spec: P-18, the host's own tools.
+
+pub mod control_room;
+pub mod sessions;
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError, Weak},
+};
+
+use didi_plugin_api::{desc::Mode, export::Opened, outcome::Answer, tool::Resource};
+use serde_json::json;
+
+use crate::{dispatch::Dispatcher, log::LogRing, mcp::Facts, source};
+
+/// What the host's own tools look at.
+pub struct State {
+    /// What the process was started with.
+    pub facts: Facts,
+    /// The server's log.
+    pub log: LogRing,
+    /// The folder where engines publish their sessions.
+    pub session_folder: PathBuf,
+    /// Start of the process, in milliseconds since 1970.
+    pub started_ms: u64,
+    dispatcher: Mutex<Weak<Dispatcher>>,
+}
+
+impl State {
+    /// A state that will know its dispatcher.
+    pub fn new(facts: Facts, log: LogRing, session_folder: PathBuf) -> Arc<Self> {
+        Arc::new(State {
+            facts,
+            log,
+            session_folder,
+            started_ms: source::now_ms(),
+            dispatcher: Mutex::default(),
+        })
+    }
+
+    /// Introduces the dispatcher.
+    pub fn introduce(&self, dispatcher: &Arc<Dispatcher>) {
+        *self.dispatcher.lock().unwrap_or_else(PoisonError::into_inner) =
+            Arc::downgrade(dispatcher);
+    }
+
+    fn dispatcher(&self) -> Option<Arc<Dispatcher>> {
+        self.dispatcher.lock().unwrap_or_else(PoisonError::into_inner).upgrade()
+    }
+}
+
+/// The host's own pack.
+///
+/// # Panics
+/// Never: a descriptor of this crate's own declarations serialises.
+pub fn open(state: &Arc<State>) -> Arc<Opened> {
+    let mut tools = sessions::tools(state);
+    tools.push(control_room::tool(state));
+    let opened = Opened::of("host", env!("CARGO_PKG_VERSION"), vec![], tools, resources(state));
+    Arc::new(opened.expect("own declarations serialise"))
+}
+
+fn resources(state: &Arc<State>) -> Vec<Resource> {
+    const LIVE_OR_FILES: [Mode; 2] = [Mode::Live, Mode::OfflineFallback];
+    let journal = Arc::clone(state);
+    vec![
+        Resource::new(
+            "godot://project/journal",
+            "project-journal",
+            "Changes made in this project by any server process, newest first.",
+            move |_, _| match journal.dispatcher() {
+                Some(dispatcher) => Answer::of(dispatcher.journal.read()),
+                None => Answer::of(json!({"status": "unreadable", "reason": "the server is ending"})),
+            },
+        )
+        .modes(&LIVE_OR_FILES),
+        Resource::new(
+            "godot://editor/state",
+            "editor-state",
+            "What the attached editor has open.",
+            |_, _| {
+                Answer::of(json!({
+                    "status": "no_editor",
+                    "editor_connected": false,
+                    "execution_mode": Mode::OfflineFallback,
+                    "is_live_engine": false,
+                    "message": "no editor is attached; runtime_list_sessions finds the ones that can be",
+                }))
+            },
+        )
+        .modes(&LIVE_OR_FILES),
+        Resource::new(
+            "godot://runtime/logs",
+            "runtime-logs",
+            "Structured log records of the attached engine.",
+            |ctx, _| {
+                Answer::of(json!({
+                    "records": [{
+                        "sequence": 1,
+                        "timestamp_ms": ctx.now_ms(),
+                        "level": "info",
+                        "source": "server",
+                        "message": "no engine is attached",
+                        "details": null,
+                    }],
+                    "oldest_cursor": 1,
+                    "next_cursor": 2,
+                    "dropped_before_cursor": 0,
+                    "execution_mode": Mode::OfflineFallback,
+                }))
+            },
+        )
+        .modes(&LIVE_OR_FILES),
+    ]
+}

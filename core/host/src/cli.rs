@@ -1,0 +1,340 @@
+//! The command line and the environment, read once and nowhere else.
+//!
+//! Options are judged first: a bad one ends with exit code 2 and `error:` and `hint:` on standard error,
+//! before a project is looked at.
+//!
+//! Spec: P-38, the command line.
+
+use std::{
+    env,
+    ffi::OsString,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use didi_plugin_api::desc::Profile;
+
+use crate::{
+    engine::Places,
+    loader::{Folder, pins::Pins},
+    log::LogLevel,
+};
+
+/// An MCP server for Godot projects, and a host of tool packs.
+#[derive(Debug, Parser)]
+#[command(name = "didi", version, about, disable_help_subcommand = true)]
+pub struct Cli {
+    /// What to do; without a word, serve.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// Print the whole tool surface as JSON and end.
+    #[arg(long)]
+    pub dump_tool_manifest: bool,
+    #[command(flatten)]
+    pub options: Options,
+}
+
+/// What the program can do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Serve one project over standard input and output (the default).
+    Serve,
+    /// Show what Didi does, on a temporary copy of a sample project.
+    Try,
+    /// Look at tool packs, check them, pin them.
+    Packs {
+        #[command(subcommand)]
+        command: PacksCommand,
+    },
+}
+
+/// What can be done with packs.
+#[derive(Debug, Subcommand)]
+pub enum PacksCommand {
+    /// List every pack file and what became of it.
+    List {
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Put one file through every gate, the trial load included.
+    Check {
+        /// The pack's file.
+        file: PathBuf,
+    },
+    /// Write the digests of the served packs as a pin list, for --packs-lock.
+    Pin {
+        /// Where to; standard output without it.
+        #[arg(long, short)]
+        output: Option<PathBuf>,
+    },
+    /// Load a private copy in this process and write its descriptor down.
+    #[command(hide = true)]
+    Trial {
+        /// The pack's name.
+        pack: String,
+        /// The plugin-api version of its stamp.
+        api: String,
+        /// The private copy.
+        copy: PathBuf,
+        /// Where the descriptor goes.
+        document: PathBuf,
+    },
+}
+
+/// Options of serving; they stand before or after the command.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// Folder of the Godot project.
+    #[arg(short, long, global = true, env = "DIDI_PROJECT_ROOT", value_name = "DIR")]
+    pub project: Option<PathBuf>,
+    /// Which tools are listed; fixed for the process.
+    #[arg(long, global = true, value_enum, default_value = "full")]
+    pub tools: ToolsOption,
+    /// Lines on standard error.
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        ignore_case = true,
+        default_value = "INFO",
+        env = "DIDI_LOG_LEVEL"
+    )]
+    pub log_level: LogLevel,
+    /// A folder of packs, searched before the others; repeatable.
+    #[arg(long, global = true, value_name = "DIR")]
+    pub packs: Vec<PathBuf>,
+    /// Folders of packs, as in PATH, searched after --packs.
+    #[arg(long, global = true, hide = true, env = "DIDI_PACKS", value_name = "DIRS")]
+    pub packs_path: Option<OsString>,
+    /// Load only packs whose digest is on this list.
+    #[arg(long, global = true, value_name = "FILE")]
+    pub packs_lock: Option<PathBuf>,
+    /// Take replaced packs up without a restart.
+    #[arg(long, global = true)]
+    pub watch_packs: bool,
+    /// Where private copies of packs are kept.
+    #[arg(long, global = true, env = "DIDI_PACK_CACHE", value_name = "DIR")]
+    pub pack_cache: Option<PathBuf>,
+    /// Send the session descriptor on every live answer, or once a route.
+    #[arg(long, global = true, value_enum, default_value = "every")]
+    pub session_descriptor: HowOften,
+    /// Send the text copy of structured answers, or leave it out for every client.
+    #[arg(long, global = true, value_enum, default_value = "every")]
+    pub text_copy: HowOften,
+    /// Run changes without confirmation. Visible to every client.
+    #[arg(long, global = true)]
+    pub yolo: bool,
+    /// The same, by environment.
+    #[arg(long, global = true, hide = true, env = "DIDI_YOLO", value_name = "0|1")]
+    pub yolo_env: Option<String>,
+    /// How long a confirmation may take, in seconds.
+    #[arg(long, global = true, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=120))]
+    pub confirm_within: u64,
+    /// The exact Godot executable to use.
+    #[arg(long, global = true, hide = true, env = "GODOT_BIN", value_name = "FILE")]
+    pub godot_bin: Option<PathBuf>,
+    /// A folder with Godot executables.
+    #[arg(long, global = true, hide = true, env = "GODOT_PATH", value_name = "DIR")]
+    pub godot_path: Option<PathBuf>,
+    /// Where engines publish their sessions.
+    #[arg(long, global = true, hide = true, env = "DIDI_SESSION_DIR", value_name = "DIR")]
+    pub session_dir: Option<PathBuf>,
+}
+
+/// A tool profile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ToolsOption {
+    /// The tools that a session usually needs.
+    Core,
+    /// Every tool, and the older names.
+    Full,
+}
+
+/// How often something that repeats itself is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum HowOften {
+    /// Every time.
+    Every,
+    /// Once, or not where it repeats.
+    Once,
+}
+
+/// A command line that can't be used: what is wrong, and the way out.
+#[derive(Debug)]
+pub struct Usage {
+    /// One sentence.
+    pub error: String,
+    /// One sentence.
+    pub hint: String,
+}
+
+impl Usage {
+    fn new(error: impl Into<String>, hint: &str) -> Self {
+        Usage { error: error.into(), hint: hint.into() }
+    }
+}
+
+/// Reads the command line.
+///
+/// # Errors
+/// What clap refuses; `Ok(Err(text))` is help or a version, for standard output.
+pub fn parse() -> Result<Result<Cli, String>, Usage> {
+    use clap::error::ErrorKind;
+    match Cli::try_parse() {
+        Ok(cli) => Ok(Ok(cli)),
+        Err(error) => match error.kind() {
+            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(Err(error.to_string())),
+            _ => Err(usage_of(&error)),
+        },
+    }
+}
+
+/// clap's own words, in the form that all errors here have.
+fn usage_of(error: &clap::Error) -> Usage {
+    let text = error.render().to_string();
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next().unwrap_or("the command line can't be used");
+    let first = first.strip_prefix("error: ").unwrap_or(first);
+    let more: Vec<_> = lines
+        .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"))
+        .map(|line| line.trim_start_matches("tip: ").to_owned())
+        .collect();
+    let hint =
+        if more.is_empty() { "`didi --help` lists the options".into() } else { more.join(" ") };
+    Usage { error: first.to_owned(), hint }
+}
+
+impl Options {
+    /// The profile.
+    pub fn profile(&self) -> Profile {
+        match self.tools {
+            ToolsOption::Core => Profile::Core,
+            ToolsOption::Full => Profile::Full,
+        }
+    }
+
+    /// Whether confirmations are skipped.
+    pub fn skips_confirmations(&self) -> bool {
+        self.yolo || self.yolo_env.as_deref().is_some_and(|value| value == "1" || value == "true")
+    }
+
+    /// How long a confirmation may take.
+    pub fn confirm_within(&self) -> Duration {
+        Duration::from_secs(self.confirm_within)
+    }
+
+    /// The project's folder, canonical.
+    ///
+    /// # Errors
+    /// When none is named, or it is no Godot project.
+    pub fn project_root(&self) -> Result<PathBuf, Usage> {
+        const HINT: &str =
+            "name the folder that holds project.godot with --project or DIDI_PROJECT_ROOT";
+        let Some(project) = &self.project else {
+            return Err(Usage::new("no project is named", HINT));
+        };
+        let root = project
+            .canonicalize()
+            .map_err(|error| Usage::new(format!("`{}`: {error}", project.display()), HINT))?;
+        if !root.join("project.godot").is_file() {
+            let error = format!("`{}` holds no project.godot", project.display());
+            return Err(Usage::new(error, HINT));
+        }
+        Ok(root)
+    }
+
+    /// The folders of packs in search order.
+    ///
+    /// # Errors
+    /// When a folder that was named is not there.
+    pub fn pack_folders(&self) -> Result<Vec<Folder>, Usage> {
+        const HINT: &str = "name a folder that holds packs";
+        let mut folders = vec![];
+        let named = self.packs.iter().cloned();
+        let listed = self.packs_path.iter().flat_map(env::split_paths);
+        for path in named.chain(listed) {
+            if !path.is_dir() {
+                return Err(Usage::new(format!("`{}` is not a folder", path.display()), HINT));
+            }
+            folders.push(Folder { path, shared: false });
+        }
+        if let Some(own) = env::current_exe().ok().as_deref().and_then(Path::parent) {
+            folders.push(Folder { path: own.join("packs"), shared: false });
+            folders.push(Folder { path: own.to_owned(), shared: true });
+        }
+        Ok(folders)
+    }
+
+    /// The pin list.
+    ///
+    /// # Errors
+    /// When it can't be read.
+    pub fn pins(&self) -> Result<Option<Pins>, Usage> {
+        let Some(file) = &self.packs_lock else { return Ok(None) };
+        Pins::read(file)
+            .map(Some)
+            .map_err(|error| Usage::new(error, "`didi packs pin --output FILE` writes a pin list"))
+    }
+
+    /// Where private copies of packs are kept.
+    pub fn cache_folder(&self) -> PathBuf {
+        self.pack_cache.clone().unwrap_or_else(|| user_cache().join("didi").join("packs"))
+    }
+
+    /// Where engines publish their sessions.
+    pub fn session_folder(&self) -> PathBuf {
+        self.session_dir.clone().unwrap_or_else(default_session_folder)
+    }
+
+    /// Where to look for an engine.
+    pub fn engine_places(&self) -> Places {
+        Places {
+            exact: self.godot_bin.clone(),
+            folder: self.godot_path.clone(),
+            search: variable("PATH").iter().flat_map(env::split_paths).collect(),
+        }
+    }
+}
+
+#[allow(clippy::disallowed_methods, reason = "this module is where the environment is read")]
+fn variable(name: &str) -> Option<OsString> {
+    env::var_os(name).filter(|value| !value.is_empty())
+}
+
+fn user_cache() -> PathBuf {
+    let home = || variable("HOME").or_else(|| variable("USERPROFILE")).map(PathBuf::from);
+    let folder = if cfg!(windows) {
+        variable("LOCALAPPDATA").map(PathBuf::from)
+    } else if cfg!(target_os = "macos") {
+        home().map(|home| home.join("Library/Caches"))
+    } else {
+        variable("XDG_CACHE_HOME")
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+            .or_else(|| home().map(|home| home.join(".cache")))
+    };
+    folder.unwrap_or_else(env::temp_dir)
+}
+
+fn default_session_folder() -> PathBuf {
+    if cfg!(windows) {
+        return env::temp_dir().join("didi-sessions");
+    }
+    let runtime = variable("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
+    runtime.map_or_else(
+        || env::temp_dir().join(format!("didi-sessions-{}", user_id())),
+        |folder| folder.join("didi-sessions"),
+    )
+}
+
+#[cfg(unix)]
+fn user_id() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+#[cfg(not(unix))]
+fn user_id() -> u32 {
+    0
+}

@@ -1,0 +1,152 @@
+//! Step eight: runs an approved call, inline or as a job, and writes a change into the journal.
+//!
+//! Spec: P-7, the path of a call.
+
+use std::sync::Arc;
+
+use didi_plugin_api::{
+    abi::{Reply, code},
+    desc::Mode,
+    outcome::{Answer, Target},
+    refusal::{Refusal, codes},
+};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::{Dispatcher, JobCall, Verdict, approve::Approved, arguments_digest, job_key::MANNERS};
+use crate::{
+    answer::{self, MAX_ANSWER_BYTES, Outcome, Success},
+    cancel::Cancel,
+    catalog::Tool,
+    jobs::Order,
+    journal::{Journal, Record},
+    services::{Done, Progress, Services, Shared},
+};
+
+/// Runs the call, or starts its job.
+///
+/// # Errors
+/// `rate_limited` when no job can be started.
+pub fn run(approved: Approved, host: &Dispatcher) -> Result<Verdict, Refusal> {
+    let Approved { call, tool, request_id, mode, confirmed, target, .. } = approved;
+    let as_job = tool.desc.job && (request_id.is_some() || call.caller.tasks);
+    let names = (call.name, tool.desc.name.clone());
+    let mut meta = Map::new();
+    if let Some(confirmed) = confirmed {
+        meta.insert("confirmation".into(), serde_json::json!(confirmed));
+    }
+    let digest = arguments_digest(&call.arguments, &MANNERS);
+    let work = Work {
+        shared: host.shared.clone(),
+        journal: host.journal.clone(),
+        arguments: call.arguments,
+        mode,
+        target,
+        names: names.clone(),
+        tool,
+        meta,
+    };
+    if !as_job {
+        return Ok(Verdict::Done(work.execute(&call.cancel, call.progress)));
+    }
+    let order = Order { request_id, tool: names.1.clone(), arguments_digest: digest };
+    let ticket = host.jobs.start(order, move |cancel| work.execute(cancel, None))?;
+    Ok(Verdict::Job(Box::new(JobCall { ticket, names, mode })))
+}
+
+/// All that running a call needs, so that it can move to a job's thread.
+struct Work {
+    shared: Shared,
+    journal: Journal,
+    tool: Arc<Tool>,
+    arguments: Map<String, Value>,
+    mode: Mode,
+    target: Option<Target>,
+    names: (String, String),
+    meta: Map<String, Value>,
+}
+
+impl Work {
+    fn execute(mut self, cancel: &Cancel, progress: Option<Progress>) -> Outcome {
+        let desc = &self.tool.desc;
+        let fields = take_fields(&mut self.arguments, desc);
+        let services = Services::new(&self.shared, desc, self.mode, false, cancel, progress);
+        let reply = self.tool.run(&to_bytes(&self.arguments), &services);
+        let answer = read_answer(&reply, &desc.name);
+        drop(reply);
+        let done = services.into_done();
+        if desc.effects.mutates_project {
+            self.record(&done, &answer);
+        }
+        let body = answer.map(|answer| Success {
+            structured: answer::success(desc, self.mode, answer, fields.as_deref()),
+            attachments: done.attachments,
+        });
+        Outcome { body, mode: self.mode, meta: self.meta, names: self.names }
+    }
+
+    /// A change is recorded when it was made; a refusal that changed nothing is not.
+    fn record(&self, done: &Done, answer: &Result<Answer, Refusal>) {
+        if answer.is_err() && done.writes.is_empty() {
+            return;
+        }
+        self.journal.record(&Record {
+            tool: &self.names.1,
+            applied: answer.is_ok(),
+            target: self.target.as_ref(),
+            arguments: &self.arguments,
+            writes: &done.writes,
+        });
+    }
+}
+
+/// The sections asked for. `fields` belongs to the host, and the tool does not see it.
+fn take_fields(
+    arguments: &mut Map<String, Value>,
+    desc: &didi_plugin_api::desc::ToolDesc,
+) -> Option<Vec<String>> {
+    if desc.sections.is_empty() {
+        return None;
+    }
+    let fields = arguments.shift_remove("fields")?;
+    let names = fields.as_array()?.iter().filter_map(|name| name.as_str().map(String::from));
+    Some(names.collect())
+}
+
+/// Arguments as they cross the boundary.
+pub(super) fn to_bytes(arguments: &Map<String, Value>) -> Vec<u8> {
+    // A tree of JSON values always serialises.
+    serde_json::to_vec(arguments).unwrap_or_default()
+}
+
+fn read_answer(reply: &Reply, tool: &str) -> Result<Answer, Refusal> {
+    if reply.body.len() > MAX_ANSWER_BYTES {
+        let message = format!(
+            "`{tool}` answered {} bytes, and at most {MAX_ANSWER_BYTES} are passed on",
+            reply.body.len()
+        );
+        return Err(Refusal::new(codes::RESPONSE_TOO_LARGE, message).field("arguments"));
+    }
+    read_reply(reply, tool)
+}
+
+/// A pack's reply as a value, a refusal, or a fault of the pack.
+///
+/// # Errors
+/// The pack's refusal; `internal_error` for a panic or a reply that can't be read.
+pub fn read_reply<T: DeserializeOwned>(reply: &Reply, tool: &str) -> Result<T, Refusal> {
+    let fault = |what: String| {
+        tracing::error!(tool, "{what}");
+        Refusal::new(codes::INTERNAL_ERROR, format!("`{tool}` {what}"))
+            .no_remedy("the tool's pack is at fault, not the call")
+    };
+    let body = &reply.body[..];
+    match reply.code {
+        code::OK => serde_json::from_slice(body)
+            .map_err(|error| fault(format!("gave an answer that can't be read: {error}"))),
+        code::REFUSED => Err(serde_json::from_slice(body)
+            .unwrap_or_else(|error| fault(format!("gave a refusal that can't be read: {error}")))),
+        code::FAULT => Err(fault(String::from_utf8_lossy(body).into_owned())),
+        other => Err(fault(format!("gave the reply code {other}, which this host does not know"))),
+    }
+}

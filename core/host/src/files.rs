@@ -1,0 +1,255 @@
+//! Writing below the project: contained, locked, atomic, read back.
+//!
+//! A write is a compare-and-swap: the caller says what has to be there, the check and the replacement happen
+//! under one lock between processes, and the answer is what the disk holds afterwards. A file is replaced by
+//! renaming a finished one over it, so a crash leaves the old file or the new one, whole.
+//!
+//! Spec: P-41, writing a file.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, Write},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use didi_plugin_api::{
+    ctx::{Expect, WriteOptions, Written},
+    digest::sha256_hex,
+    project_path::{ProjectPath, ProjectRoot},
+    refusal::{Refusal, codes},
+};
+use fs2::FileExt;
+
+use crate::{cancel::Cancel, source};
+
+/// How long a file's lock is waited for.
+pub const LOCK_WAIT: Duration = Duration::from_secs(5);
+
+/// Largest file that is written or compared, in bytes.
+pub const MAX_FILE_BYTES: u64 = 256 * 1024 * 1024;
+
+/// Where the project's locks are.
+const LOCK_FOLDER: &str = ".didi/locks";
+
+/// Folders below the project that no tool writes into, and the one exception.
+const KEPT_FOLDERS: [&str; 3] = [".git", ".godot", ".didi"];
+const PACK_FOLDER: &str = ".didi/blackboard";
+
+/// The files of one project.
+#[derive(Clone)]
+pub struct ProjectFiles {
+    root: ProjectRoot,
+}
+
+/// What one write changed, for the journal.
+#[derive(Debug, Clone)]
+pub struct WriteRecord {
+    /// `res://` path.
+    pub path: String,
+    /// Size and digest before; `None` when nothing was there.
+    pub before: Option<(u64, String)>,
+    /// Size and digest after.
+    pub after: (u64, String),
+}
+
+impl ProjectFiles {
+    /// The files below a canonical folder.
+    pub fn new(folder: PathBuf) -> Self {
+        ProjectFiles { root: ProjectRoot::canonical(folder) }
+    }
+
+    /// The project's folder.
+    pub fn root(&self) -> &ProjectRoot {
+        &self.root
+    }
+
+    /// Reads a `res://` file.
+    ///
+    /// # Errors
+    /// What [`ProjectPath::read`] refuses.
+    pub fn read(&self, path: &str) -> Result<Vec<u8>, Refusal> {
+        self.resolve(path)?.read(MAX_FILE_BYTES)
+    }
+
+    /// Replaces or makes a file for a tool.
+    ///
+    /// # Errors
+    /// `already_exists`, `conflict`, `project_file_busy`, `forbidden`, `file_too_large`.
+    pub fn write(
+        &self,
+        path: &str,
+        data: &[u8],
+        options: &WriteOptions,
+        cancel: &Cancel,
+    ) -> Result<(Written, WriteRecord), Refusal> {
+        let place = self.resolve(path)?;
+        let shown = place.res_path();
+        refuse_kept(&shown)?;
+        if data.len() as u64 > MAX_FILE_BYTES {
+            let message = format!(
+                "`{shown}` would have {} bytes, and at most {MAX_FILE_BYTES} are written",
+                data.len()
+            );
+            return Err(Refusal::new(codes::FILE_TOO_LARGE, message)
+                .no_remedy("files of that size are not written by this server"));
+        }
+        let _lock = self.lock(&shown, cancel)?;
+        self.swap(&place, &shown, data, &options.expect)
+    }
+
+    fn resolve(&self, path: &str) -> Result<ProjectPath, Refusal> {
+        self.root.resolve(path).map_err(|fault| fault.refusal("path"))
+    }
+
+    fn swap(
+        &self,
+        place: &ProjectPath,
+        shown: &str,
+        data: &[u8],
+        expect: &Expect,
+    ) -> Result<(Written, WriteRecord), Refusal> {
+        let before = match place.read(MAX_FILE_BYTES) {
+            Ok(bytes) => Some(bytes),
+            Err(refusal) if refusal.code == codes::NOT_FOUND && !place.real().exists() => None,
+            Err(refusal) => return Err(refusal),
+        };
+        let before_digest = before.as_ref().map(|bytes| (bytes.len() as u64, sha256_hex(bytes)));
+        check_expected(shown, expect, before_digest.as_ref().map(|(_, digest)| digest.as_str()))?;
+        let changed = before.as_deref() != Some(data);
+        if changed {
+            self.replace(place.real(), data).map_err(|error| unwritable(shown, &error))?;
+        }
+        let after = place.read(MAX_FILE_BYTES)?;
+        if after != data {
+            let message = format!("`{shown}` does not hold what was written to it");
+            return Err(Refusal::new(codes::INTERNAL_ERROR, message)
+                .no_remedy("another program changed the file at the same moment"));
+        }
+        let digest = sha256_hex(&after);
+        let record = WriteRecord {
+            path: shown.to_owned(),
+            before: before_digest,
+            after: (after.len() as u64, digest.clone()),
+        };
+        let written = Written {
+            path: shown.to_owned(),
+            replaced: before.is_some(),
+            changed,
+            size_bytes: after.len() as u64,
+            sha256: digest,
+        };
+        Ok((written, record))
+    }
+
+    /// Renames a finished file over the place, having looked again where the folder really is.
+    fn replace(&self, real: &Path, data: &[u8]) -> io::Result<()> {
+        let folder = real.parent().ok_or(io::ErrorKind::InvalidInput)?;
+        fs::create_dir_all(folder)?;
+        let contained = || match fs::canonicalize(folder) {
+            Ok(now) if now.starts_with(self.root.folder()) => Ok(()),
+            Ok(_) => Err(io::Error::other("the folder now leads outside the project")),
+            Err(error) => Err(error),
+        };
+        contained()?;
+        replace_file(real, data, contained)
+    }
+
+    /// Takes the lock that all Didi processes share for this path.
+    ///
+    /// # Errors
+    /// `project_file_busy` after [`LOCK_WAIT`].
+    pub fn lock(&self, name: &str, cancel: &Cancel) -> Result<FileLock, Refusal> {
+        let folder = self.root.folder().join(LOCK_FOLDER);
+        let busy = |why: &str| {
+            Refusal::new(codes::PROJECT_FILE_BUSY, format!("`{name}` {why}")).retry_after_ms(1000)
+        };
+        fs::create_dir_all(&folder)
+            .map_err(|error| unwritable(&format!("res://{LOCK_FOLDER}"), &error))?;
+        let file = folder.join(format!("{}.lock", &sha256_hex(name.as_bytes())[..16]));
+        let file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(file)
+            .map_err(|error| unwritable(&format!("res://{LOCK_FOLDER}"), &error))?;
+        let deadline = source::now() + LOCK_WAIT;
+        while FileExt::try_lock_exclusive(&file).is_err() {
+            if source::now() >= deadline {
+                return Err(busy("is locked by another process"));
+            }
+            if cancel.wait(Duration::from_millis(5)) {
+                return Err(busy("was not waited for, as the caller gave up"));
+            }
+        }
+        Ok(FileLock { _file: file })
+    }
+}
+
+/// A held lock; the kernel frees it with the file.
+pub struct FileLock {
+    _file: File,
+}
+
+fn refuse_kept(shown: &str) -> Result<(), Refusal> {
+    let inner = shown.trim_start_matches("res://");
+    let first = inner.split('/').next().unwrap_or_default().to_ascii_lowercase();
+    let kept = KEPT_FOLDERS.contains(&first.as_str());
+    if !kept || inner.starts_with(&format!("{PACK_FOLDER}/")) {
+        return Ok(());
+    }
+    let message = format!("`{shown}` lies in `{first}`, which tools do not write");
+    Err(Refusal::new(codes::INVALID_ARGUMENTS, message).field("path"))
+}
+
+fn check_expected(shown: &str, expect: &Expect, have: Option<&str>) -> Result<(), Refusal> {
+    match (expect, have) {
+        (Expect::Absent, Some(_)) => {
+            Err(Refusal::new(codes::ALREADY_EXISTS, format!("`{shown}` is there already")).floor())
+        }
+        (Expect::Sha256(want), have) if have != Some(want) => {
+            let now = if have.is_some() { "changed" } else { "was removed" };
+            let message = format!("`{shown}` {now} since it was read");
+            Err(Refusal::new(codes::CONFLICT, message).retry_after_ms(0))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn unwritable(shown: &str, error: &io::Error) -> Refusal {
+    Refusal::new(codes::FORBIDDEN, format!("`{shown}` can't be written: {error}"))
+        .with("reason", "unwritable")
+        .no_remedy("the permissions or the disk keep the server from writing it")
+}
+
+/// Writes a finished file beside `real` and renames it over; the old file's permissions are kept.
+///
+/// `still_right` is asked once more just before the rename.
+///
+/// # Errors
+/// Whatever the disk says; the old file is then untouched and the new one removed.
+pub fn replace_file(
+    real: &Path,
+    data: &[u8],
+    still_right: impl Fn() -> io::Result<()>,
+) -> io::Result<()> {
+    let folder = real.parent().ok_or(io::ErrorKind::InvalidInput)?;
+    let finished = folder.join(format!(".didi-{}.tmp", source::random_hex::<8>()));
+    let written = (|| {
+        let mut file = OpenOptions::new().write(true).create_new(true).open(&finished)?;
+        if let Ok(old) = fs::metadata(real) {
+            file.set_permissions(old.permissions())?;
+        }
+        file.write_all(data)?;
+        file.sync_data()?;
+        still_right()?;
+        fs::rename(&finished, real)
+    })();
+    if written.is_err() {
+        let _ = fs::remove_file(&finished);
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests;

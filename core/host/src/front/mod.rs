@@ -1,0 +1,3 @@
+//! Bytes to messages and back. Owns standard output.
+
+pub mod stdio;

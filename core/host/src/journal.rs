@@ -1,0 +1,247 @@
+//! The change journal: every mutation of this project, by any server process, in `.didi/journal.json`.
+//!
+//! Values are redacted by the name of their key before they are written, and cut to a preview. A file that
+//! does not parse is set aside by the next change, never overwritten.
+//!
+//! Spec: P-13, the change journal.
+
+use std::{
+    fs, io,
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use didi_plugin_api::outcome::Target;
+use serde_json::{Map, Value, json};
+
+use crate::{
+    cancel::Cancel,
+    files::{ProjectFiles, WriteRecord, replace_file},
+    source,
+};
+
+/// Entries that are kept.
+pub const MAX_ENTRIES: usize = 200;
+
+/// Entries that a read shows.
+pub const SHOWN_ENTRIES: usize = 50;
+
+/// Preview of one value, in bytes.
+const MAX_VALUE_BYTES: usize = 512;
+
+/// One entry, in bytes; larger ones lose their arguments.
+const MAX_ENTRY_BYTES: usize = 4096;
+
+/// Largest journal that is read, in bytes.
+const MAX_JOURNAL_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Words that mark a key whose value is a secret.
+const SECRET_WORDS: [&str; 9] = [
+    "password",
+    "passphrase",
+    "secret",
+    "token",
+    "api_key",
+    "apikey",
+    "private_key",
+    "credential",
+    "authorization",
+];
+
+/// What stands in place of a secret.
+const REDACTED: &str = "(redacted)";
+
+/// What is recorded of one change.
+pub struct Record<'a> {
+    /// The tool's canonical name.
+    pub tool: &'a str,
+    /// Whether the call succeeded.
+    pub applied: bool,
+    /// What a preview saw, where one was made.
+    pub target: Option<&'a Target>,
+    /// The arguments.
+    pub arguments: &'a Map<String, Value>,
+    /// The files written.
+    pub writes: &'a [WriteRecord],
+}
+
+/// The journal of one project.
+#[derive(Clone)]
+pub struct Journal {
+    files: ProjectFiles,
+    last_id: Arc<Mutex<u64>>,
+}
+
+impl Journal {
+    /// Nothing is read or made before the first change.
+    pub fn new(files: ProjectFiles) -> Self {
+        Journal { files, last_id: Arc::default() }
+    }
+
+    /// Adds an entry. A journal that can't be written is logged and does not undo the change.
+    pub fn record(&self, record: &Record<'_>) {
+        if let Err(error) = self.append(record) {
+            tracing::error!("the change journal can't be written: {error}");
+        }
+    }
+
+    /// The newest entries, as `godot://project/journal` shows them.
+    pub fn read(&self) -> Value {
+        let kept = match self.load() {
+            Ok(kept) => kept,
+            Err(why) => {
+                return json!({"status": "unreadable", "reason": why, "entries": [], "total": 0, "dropped": 0, "truncated": false});
+            }
+        };
+        let shown: Vec<Value> = kept.entries.iter().rev().take(SHOWN_ENTRIES).map(judged).collect();
+        json!({
+            "status": if kept.entries.is_empty() { "empty" } else { "ok" },
+            "entries": shown,
+            "total": kept.entries.len(),
+            "dropped": kept.dropped,
+            "truncated": kept.entries.len() > SHOWN_ENTRIES,
+            "editor": {"judged": false, "reason": "no editor is attached"},
+        })
+    }
+
+    fn place(&self) -> PathBuf {
+        self.files.root().folder().join(".didi/journal.json")
+    }
+
+    fn append(&self, record: &Record<'_>) -> io::Result<()> {
+        let busy = |refusal: didi_plugin_api::refusal::Refusal| io::Error::other(refusal.message);
+        let _lock = self.files.lock(".didi/journal.json", &Cancel::default()).map_err(busy)?;
+        let mut kept = if let Ok(kept) = self.load() {
+            kept
+        } else {
+            let aside = format!(".didi/journal.unreadable-{}.json", source::now_ms());
+            fs::rename(self.place(), self.files.root().folder().join(aside))?;
+            Kept::default()
+        };
+        kept.entries.push(self.entry(record));
+        let surplus = kept.entries.len().saturating_sub(MAX_ENTRIES);
+        kept.entries.drain(..surplus);
+        kept.dropped += surplus as u64;
+        let document = json!({"format": 1, "dropped": kept.dropped, "entries": kept.entries});
+        replace_file(&self.place(), document.to_string().as_bytes(), || Ok(()))
+    }
+
+    fn load(&self) -> Result<Kept, String> {
+        let bytes = match fs::metadata(self.place()) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Kept::default()),
+            Err(error) => return Err(error.to_string()),
+            Ok(found) if found.len() > MAX_JOURNAL_BYTES => return Err("it is too large".into()),
+            Ok(_) => fs::read(self.place()).map_err(|error| error.to_string())?,
+        };
+        let document: Value = serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
+        if document["format"] != 1 {
+            return Err("it has a newer format".into());
+        }
+        let entries = document["entries"].as_array().ok_or("it has no entries")?.clone();
+        Ok(Kept { entries, dropped: document["dropped"].as_u64().unwrap_or(0) })
+    }
+
+    fn entry(&self, record: &Record<'_>) -> Value {
+        let files: Vec<Value> = record.writes.iter().map(file_entry).collect();
+        let side = |text: fn(&WriteRecord) -> Value| -> Value {
+            match record.writes {
+                [one] => text(one),
+                _ => Value::Null,
+            }
+        };
+        let target = record.target.map(|target| target.subject.clone());
+        let target = target.or_else(|| record.writes.first().map(|one| one.path.clone()));
+        let mut entry = json!({
+            "id": self.next_id(),
+            "at": source::iso8601(source::now_ms()),
+            "tool": record.tool,
+            "outcome": if record.applied { "applied" } else { "failed" },
+            "target": target,
+            "arguments": redacted(record.arguments),
+            "before": side(|one| state(one.before.as_ref())),
+            "after": side(|one| state(Some(&one.after))),
+            "files": files,
+            "undo": null,
+            "undo_note": "a file written without an editor has no step in an editor's history",
+        });
+        if entry.to_string().len() > MAX_ENTRY_BYTES {
+            entry["arguments"] = json!({"elided_bytes": entry["arguments"].to_string().len()});
+        }
+        entry
+    }
+
+    /// Milliseconds since 1970, moved on where two changes fall into one.
+    fn next_id(&self) -> String {
+        let mut last = self.last_id.lock().unwrap_or_else(PoisonError::into_inner);
+        *last = source::now_ms().max(*last + 1);
+        format!("{:x}-{}", *last, source::random_hex::<3>())
+    }
+}
+
+#[derive(Default)]
+struct Kept {
+    entries: Vec<Value>,
+    dropped: u64,
+}
+
+fn judged(entry: &Value) -> Value {
+    let mut entry = entry.clone();
+    entry["undo_state"] = if entry["undo"].is_null() { "none" } else { "unknown" }.into();
+    entry
+}
+
+fn file_entry(write: &WriteRecord) -> Value {
+    json!({
+        "path": write.path,
+        "before": state(write.before.as_ref()),
+        "after": state(Some(&write.after)),
+    })
+}
+
+fn state(found: Option<&(u64, String)>) -> Value {
+    match found {
+        Some((size, digest)) => json!({"exists": true, "size_bytes": size, "sha256": digest}),
+        None => json!({"exists": false}),
+    }
+}
+
+/// Arguments with secrets taken out and long values cut.
+pub fn redacted(arguments: &Map<String, Value>) -> Value {
+    redact_members(arguments)
+}
+
+fn redact_members(members: &Map<String, Value>) -> Value {
+    // A setting or property that is named like a secret has its value beside the name.
+    let names_secret = members.iter().any(|(key, value)| {
+        ["setting", "property_name", "path", "name"].contains(&key.as_str())
+            && value.as_str().is_some_and(is_secret)
+    });
+    let redact = |key: &String, value: &Value| {
+        let beside = names_secret && (key == "value" || key == "values");
+        if is_secret(key) || beside { REDACTED.into() } else { redact_value(value) }
+    };
+    Value::Object(members.iter().map(|(key, value)| (key.clone(), redact(key, value))).collect())
+}
+
+fn redact_value(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => redact_members(members),
+        Value::Array(items) => items.iter().map(redact_value).collect(),
+        Value::String(text) if text.len() > MAX_VALUE_BYTES => {
+            let mut end = MAX_VALUE_BYTES;
+            while !text.is_char_boundary(end) {
+                end -= 1;
+            }
+            json!(format!("{}... ({} bytes)", &text[..end], text.len()))
+        }
+        plain => plain.clone(),
+    }
+}
+
+fn is_secret(name: &str) -> bool {
+    let name = name.to_lowercase().replace(['-', ' '], "_");
+    SECRET_WORDS.iter().any(|word| name.contains(word))
+}
+
+#[cfg(test)]
+mod tests;

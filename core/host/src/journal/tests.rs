@@ -1,0 +1,81 @@
+#![allow(clippy::disallowed_methods, reason = "lays plain files out for the test")]
+
+use std::fs;
+
+use serde_json::{Map, Value, json};
+
+use super::{Journal, MAX_ENTRIES, Record, redacted};
+use crate::files::{ProjectFiles, WriteRecord};
+
+fn map(value: Value) -> Map<String, Value> {
+    value.as_object().unwrap().clone()
+}
+
+fn journal() -> (tempfile::TempDir, Journal) {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = Journal::new(ProjectFiles::new(dir.path().canonicalize().unwrap()));
+    (dir, journal)
+}
+
+fn write() -> WriteRecord {
+    WriteRecord { path: "res://a.gd".into(), before: None, after: (3, "abc".into()) }
+}
+
+fn record(journal: &Journal, tool: &str) {
+    let arguments = map(json!({"source_text": "x".repeat(2000), "api_token": "hush"}));
+    let writes = [write()];
+    journal.record(&Record {
+        tool,
+        applied: true,
+        target: None,
+        arguments: &arguments,
+        writes: &writes,
+    });
+}
+
+#[test]
+fn entries_are_newest_first_and_bounded() {
+    let (_dir, journal) = journal();
+    assert_eq!(journal.read()["status"], "empty");
+    for n in 0..MAX_ENTRIES + 2 {
+        record(&journal, &format!("tool_{n}"));
+    }
+    let read = journal.read();
+    assert_eq!(
+        (&read["total"], &read["dropped"], &read["truncated"]),
+        (&json!(200), &json!(2), &json!(true))
+    );
+    assert_eq!(read["entries"].as_array().unwrap().len(), 50);
+    let newest = &read["entries"][0];
+    assert_eq!((&newest["tool"], &newest["target"]), (&json!("tool_201"), &json!("res://a.gd")));
+    assert_eq!(
+        (&newest["before"]["exists"], &newest["undo_state"]),
+        (&json!(false), &json!("none"))
+    );
+    let text = newest.to_string();
+    assert!(!text.contains("hush") && text.contains("(2000 bytes)"), "{text}");
+}
+
+#[test]
+fn a_journal_that_does_not_parse_is_set_aside() {
+    let (dir, journal) = journal();
+    record(&journal, "one");
+    fs::write(dir.path().join(".didi/journal.json"), "{broken").unwrap();
+    assert_eq!(journal.read()["status"], "unreadable");
+    record(&journal, "two");
+    assert_eq!(journal.read()["total"], 1);
+    let aside = fs::read_dir(dir.path().join(".didi")).unwrap().flatten();
+    let aside: Vec<_> =
+        aside.filter(|one| one.file_name().to_string_lossy().contains("unreadable")).collect();
+    assert_eq!(fs::read(aside[0].path()).unwrap(), b"{broken");
+}
+
+#[test]
+fn secrets_are_redacted_by_the_name_of_their_key() {
+    let shown = redacted(&map(json!({
+        "setting": "network/API-Key", "value": "hush", "deep": {"Password": "hush", "kept": 1},
+        "list": [{"authorization": "hush"}],
+    })));
+    assert!(!shown.to_string().contains("hush"), "{shown}");
+    assert_eq!(shown["deep"]["kept"], 1);
+}

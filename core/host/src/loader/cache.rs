@@ -1,0 +1,158 @@
+//! The private copies, named by digest, and what their packs declare.
+//!
+//! The file that a studio overwrites is never opened. A copy lies in a folder that only the user can enter,
+//! written once and renamed into place; its digest is checked again before it is mapped. Beside it lies what
+//! the trial child found, so that a later start opens no library at all.
+//!
+//! Spec: P-31, gates of the loader.
+
+use std::{
+    fs::{self, OpenOptions},
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+use didi_plugin_api::{desc::PackDesc, digest::sha256_hex, stamp::API_VERSION};
+use serde::{Deserialize, Serialize};
+
+use super::{Gate, Refused, image::Stamp, trial};
+use crate::source;
+
+/// What the trial of one digest found, under this host's version.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Finding {
+    Described(Box<PackDesc>),
+    Refused(String),
+}
+
+/// The folder of copies.
+pub struct Cache {
+    folder: PathBuf,
+}
+
+impl Cache {
+    /// Nothing is made before the first pack is taken up.
+    pub fn new(folder: PathBuf) -> Self {
+        Cache { folder }
+    }
+
+    /// The private copy of a file's bytes.
+    pub fn copy(&self, sha256: &str, file: &Path, bytes: &[u8]) -> Result<PathBuf, Refused> {
+        let name = file.file_name().unwrap_or_default();
+        let copy = self.place(sha256).join(name);
+        // The length tells a whole copy; the digest is checked when it is opened.
+        if fs::metadata(&copy).is_ok_and(|found| found.len() == bytes.len() as u64) {
+            return Ok(copy);
+        }
+        let made = private_folder(&self.folder)
+            .and_then(|()| private_folder(&self.place(sha256)))
+            .and_then(|()| write_once(&copy, bytes));
+        made.map(|()| copy).map_err(|error| {
+            let folder = self.folder.display();
+            Refused::new(
+                Gate::Pin,
+                format!("its private copy can't be written to `{folder}`: {error}; name another folder with --pack-cache"),
+            )
+        })
+    }
+
+    /// What the pack declares, from the trial of this digest; a first sight, or `fresh`, runs the trial.
+    pub fn describe(
+        &self,
+        sha256: &str,
+        copy: &Path,
+        stamp: &Stamp,
+        fresh: bool,
+    ) -> Result<PackDesc, Refused> {
+        let version = env!("CARGO_PKG_VERSION");
+        let file = self.place(sha256).join(format!("trial-{API_VERSION}-{version}.json"));
+        let kept = fs::read(&file).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let finding = match kept {
+            Some(finding) if !fresh => finding,
+            _ => {
+                verify(copy, sha256)?;
+                let finding = match trial::run(copy, stamp) {
+                    Ok(desc) => Finding::Described(Box::new(desc)),
+                    Err(why) => Finding::Refused(why),
+                };
+                if let Ok(bytes) = serde_json::to_vec(&finding) {
+                    // Without the note the trial is only run again at the next start.
+                    let _ = write_once(&file, &bytes);
+                }
+                finding
+            }
+        };
+        match finding {
+            Finding::Described(desc) => Ok(*desc),
+            Finding::Refused(why) => Err(Refused::new(Gate::Trial, why)),
+        }
+    }
+
+    fn place(&self, sha256: &str) -> PathBuf {
+        self.folder.join(&sha256[..32])
+    }
+}
+
+/// The copy still has the digest that it is named by.
+pub fn verify(copy: &Path, sha256: &str) -> Result<(), Refused> {
+    let refuse = |why: String| {
+        let file = copy.display();
+        Err(Refused::new(Gate::Pin, format!("its private copy `{file}` {why}; remove that folder")))
+    };
+    match fs::read(copy) {
+        Ok(bytes) if sha256_hex(&bytes) == sha256 => Ok(()),
+        Ok(_) => refuse("was changed".into()),
+        Err(error) => refuse(format!("can't be read: {error}")),
+    }
+}
+
+fn private_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt;
+        builder.mode(0o700);
+    }
+    builder.create(folder)?;
+    owned_by_me(folder)
+}
+
+/// A folder of somebody else's, prepared before ours was made, is not used.
+#[cfg(unix)]
+fn owned_by_me(folder: &Path) -> io::Result<()> {
+    use std::os::unix::fs::MetadataExt;
+    let found = fs::symlink_metadata(folder)?;
+    let mine = found.uid() == rustix::process::geteuid().as_raw() && found.mode() & 0o022 == 0;
+    if mine && found.is_dir() {
+        return Ok(());
+    }
+    Err(io::Error::other("the folder is not yours alone"))
+}
+
+#[cfg(not(unix))]
+fn owned_by_me(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// Never written in place: several servers may start at once.
+fn write_once(place: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = place.parent().ok_or(io::ErrorKind::InvalidInput)?;
+    let finished = folder.join(format!(".{}.tmp", source::random_hex::<8>()));
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    let written = options
+        .open(&finished)
+        .and_then(|mut file| file.write_all(bytes))
+        .and_then(|()| fs::rename(&finished, place));
+    if written.is_err() {
+        let _ = fs::remove_file(&finished);
+    }
+    written
+}

@@ -1,0 +1,168 @@
+//! Resources: lists, templates, reads.
+//!
+//! Spec: P-15, resources.
+
+use didi_plugin_api::{
+    desc::{Mode, ResourceDesc},
+    outcome::Answer,
+    refusal::Refusal,
+};
+use serde_json::{Map, Value, json};
+
+use super::{
+    Server, clip,
+    discover::{KEEP_MS, complete},
+    era::{LEGACY_NO_RESOURCE, Terms},
+    list::refuse_cursor,
+};
+use crate::{
+    cancel::Cancel,
+    catalog::Resource,
+    dispatch::run::read_reply,
+    jsonrpc::{INTERNAL_ERROR, INVALID_PARAMS, ProtocolError},
+    services::Services,
+};
+
+/// Longest URI that is looked at, in bytes.
+const MAX_URI_BYTES: usize = 2048;
+
+impl Server {
+    pub(super) fn list_resources(
+        &self,
+        terms: &Terms,
+        params: &Map<String, Value>,
+    ) -> Result<Value, ProtocolError> {
+        refuse_cursor(params)?;
+        let catalog = self.dispatcher().catalog();
+        let mut resources = vec![];
+        for resource in catalog.resources() {
+            for (uri, name) in instances(&resource.desc) {
+                resources.push(listed(&resource.desc, &uri, &name));
+            }
+        }
+        Ok(complete(terms, json!({"resources": resources}), Some((0, "private"))))
+    }
+
+    pub(super) fn list_templates(
+        &self,
+        terms: &Terms,
+        params: &Map<String, Value>,
+    ) -> Result<Value, ProtocolError> {
+        refuse_cursor(params)?;
+        let catalog = self.dispatcher().catalog();
+        let templates: Vec<Value> = catalog
+            .resources()
+            .iter()
+            .filter(|resource| resource.is_template())
+            .map(|resource| {
+                let desc = &resource.desc;
+                json!({
+                    "uriTemplate": desc.uri,
+                    "name": desc.name,
+                    "title": desc.title,
+                    "description": desc.description,
+                    "mimeType": desc.mime_type,
+                })
+            })
+            .collect();
+        let result = json!({"resourceTemplates": templates});
+        Ok(complete(terms, result, Some((KEEP_MS, "public"))))
+    }
+
+    pub(super) fn read_resource(
+        &self,
+        terms: &Terms,
+        params: &Map<String, Value>,
+        cancel: &Cancel,
+    ) -> Result<Value, ProtocolError> {
+        let uri = uri_of(params)?;
+        let dispatcher = self.dispatcher();
+        let catalog = dispatcher.catalog();
+        let Some((resource, variable)) = catalog.resource(uri) else {
+            return Err(unknown(uri, terms));
+        };
+        let mode = offline_mode(resource);
+        let services = Services::for_resource(&dispatcher.shared, uri, mode, cancel);
+        let reply = resource.read(variable, &services);
+        let answer: Answer =
+            read_reply(&reply, uri).map_err(|refusal| refused(refusal, uri, terms))?;
+        let content = json!({
+            "uri": uri,
+            "mimeType": resource.desc.mime_type,
+            "text": answer.data.get(),
+        });
+        Ok(complete(terms, json!({"contents": [content]}), Some((0, "private"))))
+    }
+}
+
+/// The URI of a request.
+pub(super) fn uri_of(params: &Map<String, Value>) -> Result<&str, ProtocolError> {
+    match params.get("uri").and_then(Value::as_str) {
+        Some(uri) if uri.len() <= MAX_URI_BYTES => Ok(uri),
+        Some(_) => Err(ProtocolError::params(format!("`uri` has more than {MAX_URI_BYTES} bytes"))),
+        None => Err(ProtocolError::params("`uri` has to be a string")),
+    }
+}
+
+/// A resource that is not there: which part of the URI is wrong, where that can be told.
+pub(super) fn unknown(uri: &str, terms: &Terms) -> ProtocolError {
+    let shown = clip(uri);
+    let message = if uri.contains(['?', '#']) {
+        format!("`{shown}` has a query string or a fragment, which resources here do not take")
+    } else if uri.starts_with("blackboard://") {
+        format!("`{shown}` names no board resource; the kinds are `state` and `tasks`")
+    } else {
+        format!("no resource `{shown}` is there")
+    };
+    let code = if terms.is_modern() { INVALID_PARAMS } else { LEGACY_NO_RESOURCE };
+    ProtocolError::new(code, message).data(json!({"uri": uri}))
+}
+
+fn refused(refusal: Refusal, uri: &str, terms: &Terms) -> ProtocolError {
+    let Refusal { code, message, data } = refusal;
+    let number = match code.status {
+        404 if !terms.is_modern() => LEGACY_NO_RESOURCE,
+        500.. => INTERNAL_ERROR,
+        _ => INVALID_PARAMS,
+    };
+    let mut details = Map::new();
+    details.insert("uri".into(), uri.into());
+    details.insert("code".into(), code.name.into());
+    details.extend(*data);
+    ProtocolError::new(number, message).data(Value::Object(details))
+}
+
+fn offline_mode(resource: &Resource) -> Mode {
+    let modes = &resource.desc.modes;
+    modes.iter().copied().find(|mode| *mode != Mode::Live).unwrap_or(Mode::Local)
+}
+
+/// What the list shows of a resource: itself, or the named instances of a template.
+fn instances(desc: &ResourceDesc) -> Vec<(String, String)> {
+    let Some((head, rest)) = desc.uri.split_once('{') else {
+        return vec![(desc.uri.clone(), desc.name.clone())];
+    };
+    let tail = rest.split_once('}').map_or("", |(_, tail)| tail);
+    let instance =
+        |value: &String| (format!("{head}{value}{tail}"), format!("{}-{value}", desc.name));
+    desc.instances.iter().map(instance).collect()
+}
+
+fn listed(desc: &ResourceDesc, uri: &str, name: &str) -> Value {
+    let current = desc.modes.iter().find(|mode| **mode != Mode::Live).copied();
+    json!({
+        "uri": uri,
+        "name": name,
+        "title": desc.title,
+        "description": desc.description,
+        "mimeType": desc.mime_type,
+        "_meta": {"didi": {
+            "executionModes": desc.modes,
+            "implemented": true,
+            "currentMode": current.map_or("unavailable", Mode::as_str),
+            "liveAvailable": false,
+            "editorConnected": false,
+            "subscribable": desc.watch.is_some(),
+        }},
+    })
+}

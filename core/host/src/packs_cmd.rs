@@ -1,0 +1,116 @@
+//! `didi packs`: what lies in the pack folders, what the gates say, and the pin list.
+//!
+//! Spec: P-37, pinned packs.
+
+use std::{fmt::Write as _, path::Path};
+
+use serde_json::{Value, json};
+
+use crate::{
+    catalog::Catalog,
+    cli::{Options, Usage},
+    files,
+    loader::{Loader, State, pins::Pins},
+    log::LogRing,
+    serve::Parts,
+};
+
+/// What a command prints, and whether all was well.
+pub struct Report {
+    /// For standard output.
+    pub text: String,
+    /// Whether the exit code is 0.
+    pub good: bool,
+}
+
+/// The catalog as `serve` would have it, without a project.
+fn catalog(options: &Options) -> Result<Catalog, Usage> {
+    Ok(Parts::new(options, std::env::temp_dir(), LogRing::default())?.catalog())
+}
+
+/// `packs list`.
+///
+/// # Errors
+/// An option that can't be used.
+pub fn list(options: &Options, as_json: bool) -> Result<Report, Usage> {
+    let catalog = catalog(options)?;
+    if as_json {
+        let folders = options.pack_folders()?;
+        let folders: Vec<_> = folders.iter().map(|folder| &folder.path).collect();
+        let document = json!({"folders": folders, "packs": catalog.rows()});
+        return Ok(Report { text: pretty(&document), good: true });
+    }
+    let mut text = String::new();
+    for row in catalog.rows() {
+        let state = match row.state {
+            State::Loaded => "loaded",
+            State::Refused => "refused",
+            State::Shadowed => "shadowed",
+        };
+        let named = row.stamp.as_ref().map_or_else(
+            || row.file.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            |stamp| format!("{} {} (api {})", stamp.pack, stamp.version, stamp.api),
+        );
+        // Writing into a String can't fail.
+        let _ =
+            writeln!(text, "{state:9} {named}, {} tools, {}", row.tools.len(), row.file.display());
+        for reason in &row.reasons {
+            let _ = writeln!(text, "          {reason}");
+        }
+    }
+    if catalog.rows().is_empty() {
+        text.push_str("no packs were found\n");
+    }
+    Ok(Report { text, good: true })
+}
+
+/// `packs check`.
+///
+/// # Errors
+/// An option that can't be used.
+pub fn check(options: &Options, file: &Path) -> Result<Report, Usage> {
+    let loader = Loader::new(vec![], options.pins()?, options.cache_folder());
+    let file = &std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+    Ok(match loader.check(file) {
+        Ok(pack) => {
+            let stamp = &pack.stamp;
+            let tools = pack.desc.tools.len();
+            let text = format!(
+                "ok: pack {} {} passes every gate (plugin-api {}, {}, {tools} tools, sha256 {})\n",
+                stamp.pack, stamp.version, stamp.api, stamp.rustc, pack.sha256
+            );
+            Report { text, good: true }
+        }
+        Err(unfit) => {
+            let refused = unfit.refused;
+            let gate = json!(refused.gate);
+            let gate = gate.as_str().unwrap_or_default().to_owned();
+            Report { text: format!("refused at gate `{gate}`: {refused}\n"), good: false }
+        }
+    })
+}
+
+/// `packs pin`.
+///
+/// # Errors
+/// An option that can't be used, or a file that can't be written.
+pub fn pin(options: &Options, output: Option<&Path>) -> Result<Report, Usage> {
+    let loader = Loader::new(options.pack_folders()?, None, options.cache_folder());
+    let packs: Vec<_> = loader.load().into_iter().filter_map(|one| one.result.ok()).collect();
+    let pins = Pins::of(packs.iter().map(AsRef::as_ref));
+    let text = pretty(&json!(pins));
+    let Some(file) = output else { return Ok(Report { text, good: true }) };
+    let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+    files::replace_file(&file, text.as_bytes(), || Ok(())).map_err(|error| Usage {
+        error: format!("`{}` can't be written: {error}", file.display()),
+        hint: "name a file in a folder that you can write".into(),
+    })?;
+    let text = format!("{} packs are pinned in {}\n", packs.len(), file.display());
+    Ok(Report { text, good: true })
+}
+
+/// JSON for people.
+pub fn pretty(document: &Value) -> String {
+    // A tree of JSON values always serialises.
+    serde_json::to_string_pretty(document).unwrap_or_default() + "\n"
+}

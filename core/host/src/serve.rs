@@ -1,0 +1,188 @@
+//! Serving: wires the parts of one process together and reads until the client is done.
+//!
+//! The first answers need no pack, so packs are taken up on a thread of their own while the client already
+//! says hello.
+//!
+//! Spec: P-4, the handshake; P-6, the end of a session.
+
+use std::{
+    io,
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+use crate::{
+    builtin,
+    catalog::Catalog,
+    cli::{Options, Usage},
+    dispatch::{Dispatcher, Settings},
+    engine::Engines,
+    files::ProjectFiles,
+    front::stdio::{Lines, Output, Step},
+    loader::{Loader, Row, State},
+    log::LogRing,
+    mcp::{Facts, Pending, Server},
+    services::Shared,
+    watch,
+};
+
+/// How long calls that still run at the end of input may take to end by themselves.
+const END_GRACE: Duration = Duration::from_millis(500);
+
+/// The parts of a process that serve tools, without the protocol.
+pub struct Parts {
+    /// Takes packs up.
+    pub loader: Arc<Loader>,
+    /// What the host's own tools look at.
+    pub state: Arc<builtin::State>,
+    facts: Facts,
+    settings: Settings,
+    shared: Shared,
+}
+
+impl Parts {
+    /// Parts as the options want them, over a project.
+    ///
+    /// # Errors
+    /// An option that can't be used.
+    pub fn new(options: &Options, project: PathBuf, log: LogRing) -> Result<Self, Usage> {
+        let loader = Loader::new(options.pack_folders()?, options.pins()?, options.cache_folder());
+        let facts = Facts {
+            profile: options.profile(),
+            yolo: options.skips_confirmations(),
+            omit_text_copy: options.text_copy == crate::cli::HowOften::Once,
+            descriptor_once: options.session_descriptor == crate::cli::HowOften::Once,
+        };
+        let settings = Settings {
+            profile: facts.profile,
+            yolo: facts.yolo,
+            confirm_within: options.confirm_within(),
+        };
+        let shared = Shared {
+            files: ProjectFiles::new(project),
+            engines: Arc::new(Engines::new(options.engine_places())),
+        };
+        let state = builtin::State::new(facts, log, options.session_folder());
+        Ok(Parts { loader: Arc::new(loader), state, facts, settings, shared })
+    }
+
+    /// The catalog of the packs as they now lie in their folders.
+    pub fn catalog(&self) -> Catalog {
+        Catalog::build(&builtin::open(&self.state), self.loader.load())
+    }
+
+    /// A dispatcher over a catalog.
+    pub fn dispatcher(&self, catalog: Catalog) -> Arc<Dispatcher> {
+        let dispatcher =
+            Arc::new(Dispatcher::new(self.settings, self.shared.clone(), Arc::new(catalog)));
+        self.state.introduce(&dispatcher);
+        dispatcher
+    }
+}
+
+/// Serves until the end of input or a termination signal.
+///
+/// # Errors
+/// An option that can't be used.
+pub fn serve(options: &Options, output: Output) -> Result<(), Usage> {
+    let log = LogRing::default();
+    let project = options.project_root()?;
+    let parts = Arc::new(Parts::new(options, project, log.clone())?);
+    let pending = Pending::default();
+    let output = Arc::new(output);
+    let server = Server::new(parts.facts, output, pending.clone());
+    load(options, &parts, &pending, &server, log);
+    let ended = Arc::new(AtomicBool::new(false));
+    end_on_signal(&server, &ended);
+    read(&server);
+    end(&server, &ended);
+    Ok(())
+}
+
+/// Takes the packs up beside the reader, says what was refused, and goes on watching if asked to.
+fn load(
+    options: &Options,
+    parts: &Arc<Parts>,
+    pending: &Pending,
+    server: &Arc<Server>,
+    log: LogRing,
+) {
+    let (parts, pending, server) = (Arc::clone(parts), pending.clone(), Arc::clone(server));
+    let (level, watches, yolo) = (options.log_level, options.watch_packs, parts.facts.yolo);
+    thread::spawn(move || {
+        log.install(level);
+        if yolo {
+            tracing::warn!("confirmations are skipped: every call runs without being asked about");
+        }
+        let catalog = parts.catalog();
+        report(catalog.rows());
+        let dispatcher = parts.dispatcher(catalog);
+        pending.provide(Arc::clone(&dispatcher));
+        if watches {
+            watch::watch(&parts, &dispatcher, &server);
+        }
+    });
+}
+
+/// One line a refused pack.
+pub fn report(rows: &[Row]) {
+    for row in rows {
+        let file = row.file.display();
+        for reason in &row.reasons {
+            if row.state == State::Loaded {
+                tracing::warn!("pack file {file}: {reason}");
+            } else {
+                tracing::warn!("pack file {file} is not served: {reason}");
+            }
+        }
+    }
+}
+
+fn read(server: &Arc<Server>) {
+    let mut lines = Lines::new(io::stdin());
+    loop {
+        match lines.step() {
+            Step::Line(line) => {
+                if !server.receive(line) {
+                    return;
+                }
+            }
+            Step::TooLong => server.refuse_long_line(),
+            Step::Drained => server.flush(),
+            Step::End => return,
+        }
+    }
+}
+
+/// Ends the process once, whoever comes first; the other waits for the process to be gone.
+#[allow(clippy::exit, reason = "a blocked write or a pack's thread must not keep the process")]
+fn end(server: &Server, ended: &AtomicBool) {
+    if ended.swap(true, Ordering::SeqCst) {
+        thread::sleep(Duration::from_secs(2));
+    }
+    server.stop(END_GRACE);
+    std::process::exit(0);
+}
+
+#[cfg(unix)]
+fn end_on_signal(server: &Arc<Server>, ended: &Arc<AtomicBool>) {
+    use signal_hook::{
+        consts::{SIGHUP, SIGINT, SIGTERM},
+        iterator::Signals,
+    };
+    let Ok(mut signals) = Signals::new([SIGHUP, SIGINT, SIGTERM]) else { return };
+    let (server, ended) = (Arc::clone(server), Arc::clone(ended));
+    thread::spawn(move || {
+        if signals.forever().next().is_some() {
+            end(&server, &ended);
+        }
+    });
+}
+
+#[cfg(not(unix))]
+fn end_on_signal(_: &Arc<Server>, _: &Arc<AtomicBool>) {}

@@ -1,0 +1,300 @@
+//! The host as one call of a pack sees it.
+//!
+//! A value lives as long as the call. What a tool may do is held here, whatever the pack tries: a preview or a
+//! read writes nothing and starts nothing that it did not declare, a bridge method outside the declaration is
+//! not reached, and no panic of the host crosses into the pack.
+//!
+//! Spec: P-33, services of the host.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use abi_stable::{
+    sabi_trait::TD_Opaque,
+    sabi_types::RRef,
+    std_types::{RSlice, RStr},
+};
+use didi_plugin_api::{
+    abi::{HostRef, HostV1, HostV1_TO, Reply, code},
+    ctx::{CallContext, ChildReport, ChildSpec, ops},
+    desc::{Mode, ToolDesc},
+    refusal::{Code, Refusal, codes},
+};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::{
+    cancel::Cancel,
+    child,
+    engine::Engines,
+    files::{ProjectFiles, WriteRecord},
+    source,
+};
+
+/// Largest attachment of one answer, in bytes before encoding.
+pub const MAX_ATTACHMENT_BYTES: usize = 16 * 1024 * 1024;
+
+/// Longest time that a child may be given.
+pub const MAX_CHILD_LIMIT: Duration = Duration::from_secs(900);
+
+/// Most output that is kept of a child, in bytes.
+pub const MAX_CHILD_OUTPUT_BYTES: usize = 8 * 1024 * 1024;
+
+/// Operations of the growth point, by which a pack's `needs` are checked.
+pub const OPERATIONS: [&str; 3] = [ops::CALL_CONTEXT, ops::ENGINE_FIND, ops::CHILD_RUN];
+
+/// What all calls share.
+#[derive(Clone)]
+pub struct Shared {
+    /// The project's files.
+    pub files: ProjectFiles,
+    /// The engine on this machine.
+    pub engines: Arc<Engines>,
+}
+
+/// Takes progress notes.
+pub type Progress = Arc<dyn Fn(u64, u64, &str) + Send + Sync>;
+
+/// A binary part of an answer.
+#[derive(Debug, Clone)]
+pub struct Attachment {
+    /// MIME type.
+    pub mime: String,
+    /// The bytes.
+    pub data: Vec<u8>,
+}
+
+/// The services of one call.
+pub struct Services {
+    shared: Shared,
+    mode: Mode,
+    may_write: bool,
+    label: String,
+    cancel: Cancel,
+    progress: Option<Progress>,
+    done: Mutex<Done>,
+}
+
+/// What a call did beside its answer.
+#[derive(Default)]
+pub struct Done {
+    /// Files written, in order.
+    pub writes: Vec<WriteRecord>,
+    /// Binary parts of the answer.
+    pub attachments: Vec<Attachment>,
+}
+
+impl Services {
+    /// Services for running or previewing a tool.
+    pub fn new(
+        shared: &Shared,
+        tool: &ToolDesc,
+        mode: Mode,
+        preview: bool,
+        cancel: &Cancel,
+        progress: Option<Progress>,
+    ) -> Self {
+        Services {
+            shared: shared.clone(),
+            mode,
+            may_write: tool.effects.mutates_project && !preview,
+            label: tool.name.clone(),
+            cancel: cancel.clone(),
+            progress,
+            done: Mutex::default(),
+        }
+    }
+
+    /// Services for reading a resource.
+    pub fn for_resource(shared: &Shared, uri: &str, mode: Mode, cancel: &Cancel) -> Self {
+        Services {
+            shared: shared.clone(),
+            mode,
+            may_write: false,
+            label: uri.to_owned(),
+            cancel: cancel.clone(),
+            progress: None,
+            done: Mutex::default(),
+        }
+    }
+
+    /// The services as they cross the boundary.
+    pub fn as_host(&self) -> HostRef<'_> {
+        HostV1_TO::from_ptr(RRef::new(self), TD_Opaque)
+    }
+
+    /// What the call did.
+    pub fn into_done(self) -> Done {
+        self.done.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn context(&self) -> CallContext {
+        CallContext {
+            project_root: self.shared.files.root().folder().to_owned(),
+            mode: self.mode,
+            server_version: env!("CARGO_PKG_VERSION").into(),
+        }
+    }
+
+    fn run_child(&self, spec: &ChildSpec) -> Result<ChildReport, Refusal> {
+        let program = match &spec.program {
+            Some(program) => program.clone(),
+            None => self.shared.engines.find()?.executable,
+        };
+        let limit = Duration::from_millis(spec.timeout_ms).min(MAX_CHILD_LIMIT);
+        let report = child::run(
+            &child::Spec {
+                program: &program,
+                args: &spec.args,
+                env: &spec.env,
+                folder: self.shared.files.root().folder(),
+                limit,
+                max_output_bytes: spec.max_output_bytes.min(MAX_CHILD_OUTPUT_BYTES),
+            },
+            &self.cancel,
+        )
+        .map_err(|error| cannot_start(&program, &error))?;
+        if self.cancel.is_raised() {
+            return Err(cancelled());
+        }
+        Ok(report)
+    }
+
+    fn write(&self, path: &str, data: &[u8], options: &[u8]) -> Reply {
+        if !self.may_write {
+            return fault(format!("`{}` declares no writing here and tried to write", self.label));
+        }
+        let options = match serde_json::from_slice(options) {
+            Ok(options) => options,
+            Err(error) => return fault(format!("the options of a write can't be read: {error}")),
+        };
+        let written = self.shared.files.write(path, data, &options, &self.cancel);
+        answer(written.map(|(written, record)| {
+            if written.changed {
+                self.done().writes.push(record);
+            }
+            written
+        }))
+    }
+
+    fn done(&self) -> std::sync::MutexGuard<'_, Done> {
+        self.done.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn keep_attachment(&self, mime: &str, data: &[u8]) -> Reply {
+        let mut done = self.done();
+        let have: usize = done.attachments.iter().map(|one| one.data.len()).sum();
+        if have + data.len() > MAX_ATTACHMENT_BYTES {
+            let message = format!("the attachments exceed {MAX_ATTACHMENT_BYTES} bytes");
+            let refusal = Refusal::new(codes::RESPONSE_TOO_LARGE, message).field("arguments");
+            return answer::<()>(Err(refusal));
+        }
+        done.attachments.push(Attachment { mime: mime.to_owned(), data: data.to_vec() });
+        Reply::new(code::OK, Vec::new())
+    }
+}
+
+fn cannot_start(program: &Path, error: &std::io::Error) -> Refusal {
+    let message = format!("`{}` can't be started: {error}", program.display());
+    Refusal::new(codes::TOOLCHAIN_UNAVAILABLE, message)
+        .no_remedy("the program is missing or can't be run on this machine")
+}
+
+/// The refusal of work that its caller gave up.
+pub fn cancelled() -> Refusal {
+    Refusal::new(codes::CANCELLED, "the caller gave up, and the work was stopped").retry_after_ms(0)
+}
+
+/// The refusal of a live path while nothing is attached.
+pub fn not_connected(what: &str) -> Refusal {
+    const NO_ENGINE: Code = codes::NOT_CONNECTED;
+    Refusal::new(NO_ENGINE, format!("{what} needs an attached engine, and none is attached"))
+        .with("blocked_on", "no_live_session")
+        .with("needs_live_engine", true)
+        .next_call("runtime_list_sessions", "finds the engines that can be attached")
+}
+
+fn answer<T: Serialize>(result: Result<T, Refusal>) -> Reply {
+    let (code, body) = match result {
+        Ok(value) => (code::OK, serde_json::to_vec(&value)),
+        Err(refusal) => (code::REFUSED, serde_json::to_vec(&refusal)),
+    };
+    body.map_or_else(|error| fault(error.to_string()), |body| Reply::new(code, body))
+}
+
+fn fault(message: String) -> Reply {
+    Reply::new(code::FAULT, message)
+}
+
+/// Runs a service so that a panic of the host does not cross into the pack.
+fn guard(work: impl FnOnce() -> Reply) -> Reply {
+    catch_unwind(AssertUnwindSafe(work))
+        .unwrap_or_else(|_| fault("the host panicked in a service; its log says where".into()))
+}
+
+fn quietly(work: impl FnOnce()) {
+    // The hook has logged the panic; a lost note is all that it costs the pack.
+    let _ = catch_unwind(AssertUnwindSafe(work));
+}
+
+impl HostV1 for Services {
+    fn bridge_call(&self, method: RStr<'_>, _: RSlice<'_, u8>, _: u64) -> Reply {
+        guard(|| answer::<Value>(Err(not_connected(&format!("`{method}`")))))
+    }
+
+    fn read_file(&self, path: RStr<'_>) -> Reply {
+        guard(|| match self.shared.files.read(path.as_str()) {
+            Ok(bytes) => Reply::new(code::OK, bytes),
+            Err(refusal) => answer::<()>(Err(refusal)),
+        })
+    }
+
+    fn write_file(&self, path: RStr<'_>, data: RSlice<'_, u8>, options: RSlice<'_, u8>) -> Reply {
+        guard(|| self.write(path.as_str(), data.as_slice(), options.as_slice()))
+    }
+
+    fn attach(&self, mime: RStr<'_>, data: RSlice<'_, u8>) -> Reply {
+        guard(|| self.keep_attachment(mime.as_str(), data.as_slice()))
+    }
+
+    fn progress(&self, done: u64, total: u64, note: RStr<'_>) {
+        quietly(|| {
+            if let Some(progress) = &self.progress {
+                progress(done, total, note.as_str());
+            }
+        });
+    }
+
+    fn log(&self, level: u32, text: RStr<'_>) {
+        quietly(|| match level {
+            0 | 1 => tracing::error!(tool = %self.label, "{text}"),
+            2 => tracing::warn!(tool = %self.label, "{text}"),
+            3 => tracing::info!(tool = %self.label, "{text}"),
+            _ => tracing::debug!(tool = %self.label, "{text}"),
+        });
+    }
+
+    fn cancelled(&self) -> bool {
+        self.cancel.is_raised()
+    }
+
+    fn request(&self, op: RStr<'_>, payload: RSlice<'_, u8>) -> Reply {
+        guard(|| match op.as_str() {
+            ops::CALL_CONTEXT => answer(Ok(self.context())),
+            ops::ENGINE_FIND => answer(self.shared.engines.find()),
+            ops::CHILD_RUN => match serde_json::from_slice(payload.as_slice()) {
+                Ok(spec) => answer(self.run_child(&spec)),
+                Err(error) => fault(format!("the child's description can't be read: {error}")),
+            },
+            _ => Reply::new(code::UNKNOWN_OP, Vec::new()),
+        })
+    }
+
+    fn clock_ms(&self) -> u64 {
+        source::now_ms()
+    }
+}
