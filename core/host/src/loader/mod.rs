@@ -124,7 +124,8 @@ impl Pack {
     ) -> Result<Reply, Refused> {
         let root = self.root.get_or_init(|| {
             cache::verify(&self.copy, &self.sha256)?;
-            open::open(&self.copy, &self.stamp.pack, &self.stamp.api)
+            let root = open::open(&self.copy, &self.stamp.pack, &self.stamp.api)?;
+            open::describe(root, &self.stamp.pack).map(|_| root)
         });
         let root = root.as_ref().map_err(Clone::clone)?;
         Ok(root.call()(entry, phase, args.into(), services.as_host()))

@@ -13,7 +13,10 @@ use abi_stable::{
     StableAbi, abi_stability::abi_checking::check_layout_compatibility, library::AbiHeaderRef,
     library::LibHeader,
 };
-use didi_plugin_api::{abi::PackV1Ref, stamp::API_VERSION};
+use didi_plugin_api::{
+    abi::{PackV1Ref, code},
+    stamp::API_VERSION,
+};
 use libloading::Library;
 
 use super::{Gate, Refused, image};
@@ -48,6 +51,27 @@ pub fn open(copy: &Path, pack: &str, api: &str) -> Result<PackV1Ref, Refused> {
     // SAFETY: the layouts were compared above, and prefix types know at run time which fields exist.
     unsafe { header.unchecked_layout::<PackV1Ref>() }
         .map_err(|error| refuse(format!("pack `{pack}` hands over no root: {error}")))
+}
+
+/// Opens the pack itself, and answers its descriptor document.
+///
+/// # Errors
+/// What the pack says of why it does not open, or how its `open` panicked.
+pub fn describe(root: PackV1Ref, pack: &str) -> Result<Vec<u8>, Refused> {
+    let reply = root.describe()();
+    let body = reply.body.into_vec();
+    let refuse = |said: &str| {
+        let said = format!(
+            "pack `{pack}` {said}{}; mend the pack's `open`",
+            String::from_utf8_lossy(&body)
+        );
+        Err(Refused::new(Gate::Descriptor, said))
+    };
+    match reply.code {
+        code::OK => Ok(body),
+        code::REFUSED => refuse("does not open: "),
+        _ => refuse(""),
+    }
 }
 
 #[cfg(unix)]

@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use didi_plugin_api::{abi::code, desc::PackDesc};
+use didi_plugin_api::desc::PackDesc;
 
 use super::{image::Stamp, open};
 use crate::{cancel::Cancel, child, source};
@@ -90,12 +90,7 @@ fn read_document(file: &Path) -> Result<PackDesc, String> {
 #[allow(clippy::disallowed_methods, reason = "the document is the child's own file")]
 pub fn child_main(pack: &str, api: &str, copy: &Path, document: &PathBuf) -> Result<(), String> {
     let root = open::open(copy, pack, api).map_err(|refused| refused.reason)?;
-    let reply = root.describe()();
-    let said = || String::from_utf8_lossy(&reply.body).into_owned();
-    match reply.code {
-        code::OK => fs::write(document, &reply.body[..])
-            .map_err(|error| format!("the descriptor can't be written down: {error}")),
-        code::REFUSED => Err(format!("pack `{pack}` does not open: {}", said())),
-        _ => Err(format!("pack `{pack}` {}", said())),
-    }
+    let descriptor = open::describe(root, pack).map_err(|refused| refused.reason)?;
+    fs::write(document, descriptor)
+        .map_err(|error| format!("the descriptor can't be written down: {error}"))
 }
