@@ -267,6 +267,16 @@ impl Options {
         Ok(folders)
     }
 
+    /// The options about packs, as another process of this program takes them.
+    pub fn pack_arguments(&self) -> Vec<String> {
+        let named = |name: &str, path: &PathBuf| [name.to_owned(), path.display().to_string()];
+        let mut arguments: Vec<String> =
+            self.packs.iter().flat_map(|folder| named("--packs", folder)).collect();
+        arguments.extend(self.packs_lock.iter().flat_map(|file| named("--packs-lock", file)));
+        arguments.extend(self.pack_cache.iter().flat_map(|folder| named("--pack-cache", folder)));
+        arguments
+    }
+
     /// The pin list.
     ///
     /// # Errors

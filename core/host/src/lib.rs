@@ -24,4 +24,5 @@ pub mod packs_cmd;
 pub mod serve;
 pub mod services;
 pub mod source;
+pub mod tour;
 pub mod watch;

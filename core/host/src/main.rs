@@ -4,11 +4,11 @@ use std::{io::Write, process::ExitCode};
 
 use didi_host::{
     catalog,
-    cli::{self, Cli, Command, PacksCommand, Usage},
+    cli::{self, Cli, Command, Options, PacksCommand, Usage},
     front::stdio::Output,
     loader::trial,
     log::LogRing,
-    packs_cmd, serve,
+    packs_cmd, serve, tour,
 };
 
 fn main() -> ExitCode {
@@ -34,8 +34,21 @@ fn run(cli: &Cli) -> Result<ExitCode, Usage> {
             serve::serve(options, output)?;
             Ok(ExitCode::SUCCESS)
         }
-        Some(Command::Try) => Ok(ExitCode::FAILURE),
+        Some(Command::Try) => Ok(tour(options)),
         Some(Command::Packs { command }) => packs(cli, command),
+    }
+}
+
+#[allow(clippy::disallowed_methods, reason = "outside of serving, standard output is for people")]
+#[allow(clippy::print_stderr, reason = "a failure is told on standard error")]
+fn tour(options: &Options) -> ExitCode {
+    match tour::run(&mut std::io::stdout(), &options.pack_arguments()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            eprintln!("hint: `didi packs list` shows whether all six packs are there");
+            ExitCode::FAILURE
+        }
     }
 }
 
