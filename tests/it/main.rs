@@ -1,1 +1,7 @@
-//! One test binary.
+//! One test binary over the built server: every test starts the program and looks at what it says.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "tests start programs, write files and read the clock themselves"
+)]

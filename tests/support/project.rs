@@ -1,0 +1,114 @@
+//! Throw-away copies of the fixture projects.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use tempfile::TempDir;
+
+use crate::tests_folder;
+
+/// A copy of a project, removed when it goes out of scope.
+#[derive(Debug)]
+pub struct Project {
+    folder: TempDir,
+}
+
+impl Project {
+    /// A copy of `fixtures/projects/<name>`, links kept as links; `empty` is a project file alone.
+    ///
+    /// # Panics
+    /// When there is no such fixture, or it can't be copied.
+    pub fn copy(name: &str) -> Self {
+        let folder = TempDir::with_prefix("didi-project-").expect("a temporary folder can be made");
+        let root = folder.path().join("project");
+        if name == "empty" {
+            fs::create_dir(&root).expect("the project's folder can be made");
+            fs::write(root.join("project.godot"), "config_version=5\n").expect("it can be written");
+        } else {
+            let source = tests_folder().join("fixtures/projects").join(name);
+            copy_tree(&source, &root)
+                .unwrap_or_else(|error| panic!("`{}`: {error}", source.display()));
+        }
+        Project { folder }
+    }
+
+    /// The small game.
+    pub fn sample() -> Self {
+        Project::copy("sample")
+    }
+
+    /// What real projects carry.
+    pub fn studio() -> Self {
+        Project::copy("studio")
+    }
+
+    /// A project file and nothing else.
+    pub fn empty() -> Self {
+        Project::copy("empty")
+    }
+
+    /// The project's folder.
+    pub fn root(&self) -> PathBuf {
+        self.folder.path().join("project")
+    }
+
+    /// The folder around the project, for files that must stay outside.
+    pub fn outside(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// A file of the project by its path from the root.
+    pub fn file(&self, path: &str) -> PathBuf {
+        self.root().join(path.trim_start_matches("res://"))
+    }
+
+    /// A file's text; `None` when there is no such file.
+    pub fn text(&self, path: &str) -> Option<String> {
+        fs::read_to_string(self.file(path)).ok()
+    }
+
+    /// Writes a file, and the folders that it needs.
+    ///
+    /// # Panics
+    /// When it can't be written.
+    pub fn write(&self, path: &str, text: impl AsRef<[u8]>) {
+        let file = self.file(path);
+        let folder = file.parent().expect("a file lies in a folder");
+        fs::create_dir_all(folder).expect("the file's folder can be made");
+        fs::write(&file, text).expect("the file can be written");
+    }
+}
+
+/// Copies a folder with everything in it; links stay links.
+///
+/// # Errors
+/// Whatever the file system refuses.
+pub fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (source, target) = (entry.path(), to.join(entry.file_name()));
+        let kind = entry.file_type()?;
+        if kind.is_symlink() {
+            copy_link(&source, &target)?;
+        } else if kind.is_dir() {
+            copy_tree(&source, &target)?;
+        } else {
+            fs::copy(&source, &target)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn copy_link(source: &Path, target: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(fs::read_link(source)?, target)
+}
+
+#[cfg(not(unix))]
+fn copy_link(source: &Path, target: &Path) -> io::Result<()> {
+    // A link needs a privilege there; what it points at serves as well.
+    if source.is_dir() { copy_tree(source, target) } else { fs::copy(source, target).map(|_| ()) }
+}
