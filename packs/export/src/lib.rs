@@ -1,6 +1,14 @@
 //! Export presets and exports: the pack's table of contents.
+//!
+//! Spec: P-56, exports.
 
 use didi_plugin_api::prelude::*;
+
+mod export;
+mod list_presets;
+mod presets;
+#[cfg(test)]
+mod testing;
 
 /// The pack.
 pub struct ExportPack;
@@ -11,7 +19,7 @@ impl ToolPack for ExportPack {
     }
 
     fn tools(&'static self) -> Vec<Tool> {
-        vec![]
+        vec![list_presets::tool(), export::tool()]
     }
 }
 

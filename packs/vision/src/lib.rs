@@ -1,6 +1,10 @@
 //! Pictures and the test lab: the pack's table of contents.
+//!
+//! Spec: P-55, pictures.
 
 use didi_plugin_api::prelude::*;
+
+mod test_lab;
 
 /// The pack.
 pub struct VisionPack;
@@ -11,7 +15,7 @@ impl ToolPack for VisionPack {
     }
 
     fn tools(&'static self) -> Vec<Tool> {
-        vec![]
+        vec![test_lab::tool()]
     }
 }
 
