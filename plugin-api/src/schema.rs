@@ -21,15 +21,33 @@ pub fn of_input<A: JsonSchema>() -> Value {
     schema
 }
 
-/// The output schema of an answer type: like an input schema, less descriptions and bounds.
+/// The output schema of an answer type: its members, and the types of those that are always there.
+///
+/// It stands in every client's context, so it says which members an answer can have and stops there.
 pub fn of_output<A: JsonSchema>() -> Value {
     let mut schema = generate::<A>();
     tidy(&mut schema);
-    slim(&mut schema);
-    if let Value::Object(root) = &mut schema {
-        root.remove("additionalProperties");
+    let required = schema["required"].as_array().cloned().unwrap_or_default();
+    let mut members = Map::new();
+    for (name, member) in schema["properties"].as_object().into_iter().flatten() {
+        let always = required.iter().any(|one| one == name);
+        members.insert(name.clone(), if always { plain_type(member) } else { json!({}) });
     }
-    schema
+    let mut whole = json!({"type": "object", "properties": members});
+    if !required.is_empty() {
+        whole["required"] = required.into();
+    }
+    whole
+}
+
+/// A member's type without what is inside.
+fn plain_type(member: &Value) -> Value {
+    let Some(kind) = member.get("type") else { return json!({}) };
+    let mut plain = json!({"type": kind});
+    if kind == "array" {
+        plain["items"] = json!({});
+    }
+    plain
 }
 
 fn generate<A: JsonSchema>() -> Value {
@@ -37,22 +55,6 @@ fn generate<A: JsonSchema>() -> Value {
     settings.inline_subschemas = true;
     settings.meta_schema = None;
     settings.into_generator().into_root_schema_for::<A>().to_value()
-}
-
-/// Takes out what a reader of an answer does not need.
-fn slim(schema: &mut Value) {
-    match schema {
-        Value::Object(map) => {
-            for key in ["description", "title", "minimum", "maximum", "default"] {
-                if map.get(key).is_some_and(|value| !value.is_object()) {
-                    map.remove(key);
-                }
-            }
-            map.values_mut().for_each(slim);
-        }
-        Value::Array(items) => items.iter_mut().for_each(slim),
-        _ => {}
-    }
 }
 
 fn is_null_type(schema: &Value) -> bool {

@@ -30,6 +30,7 @@ struct Args {
 
 #[derive(Serialize, JsonSchema)]
 struct Room {
+    #[schemars(default)]
     captured_at: String,
     lights: Vec<Light>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,11 +45,15 @@ struct Room {
     tools: Option<Vec<Row>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sessions: Option<Vec<String>>,
+    #[schemars(default)]
     session_note: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     log: Option<Vec<LogRow>>,
+    #[schemars(default)]
     log_available: usize,
+    #[schemars(default)]
     log_returned: usize,
+    #[schemars(default)]
     log_truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     journal: Option<JournalFacts>,

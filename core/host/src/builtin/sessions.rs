@@ -32,7 +32,9 @@ struct ListArgs {
 #[derive(Serialize, JsonSchema)]
 struct Listed {
     sessions: Vec<Session>,
+    #[schemars(default)]
     diagnostics: Vec<String>,
+    #[schemars(default)]
     descriptor_directory: String,
 }
 

@@ -34,6 +34,10 @@ pub(super) fn stamp_input(desc: &ToolDesc) -> Value {
         if text && required.contains(name) && property.get("minLength").is_none() {
             property["minLength"] = json!(1);
         }
+        // What a switch is when nobody touches it goes without saying.
+        if property["default"] == false {
+            property.as_object_mut().map(|map| map.remove("default"));
+        }
         // A lower bound of nothing was written down to say just that; clients need not read it.
         if property["minLength"] == 0 {
             property.as_object_mut().map(|map| map.remove("minLength"));
@@ -66,17 +70,13 @@ pub(super) fn stamp_output(desc: &ToolDesc) -> Option<Value> {
     let mut schema = desc.output_schema.clone()?;
     let mut stamped = vec![("execution_mode", json!({"type": "string"}), true)];
     if desc.modes.contains(&Mode::Live) {
-        stamped.push(("is_live_engine", json!({"type": "boolean"}), true));
+        stamped.push(("is_live_engine", json!({}), false));
     }
     if desc.bound.is_some() {
         stamped.push(("truncated", json!({"type": "boolean"}), true));
     }
     if !desc.sections.is_empty() {
-        stamped.push((
-            "omitted_fields",
-            json!({"type": "array", "items": {"type": "string"}}),
-            false,
-        ));
+        stamped.push(("omitted_fields", json!({}), false));
     }
     for (name, property, always) in stamped {
         schema["properties"][name] = property;
@@ -123,7 +123,10 @@ fn entry(tool: &Tool, name: &str, view: ListView) -> Value {
     }
     let mut entry = Map::new();
     entry.insert("name".into(), name.into());
-    entry.insert("title".into(), desc.title.clone().into());
+    // A title that only repeats the name in words is the client's own to make.
+    if !repeats_name(&desc.title, &desc.name) {
+        entry.insert("title".into(), desc.title.clone().into());
+    }
     let description = if legacy {
         format!("Older name of {}; use that.", desc.name)
     } else {
@@ -139,6 +142,10 @@ fn entry(tool: &Tool, name: &str, view: ListView) -> Value {
     entry.insert("annotations".into(), annotations(desc.effects));
     entry.insert("_meta".into(), json!({"didi": meta}));
     Value::Object(entry)
+}
+
+fn repeats_name(title: &str, name: &str) -> bool {
+    title.to_lowercase().replace(' ', "_") == name
 }
 
 /// What makes two builds of a tool the same to a client.
