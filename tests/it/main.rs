@@ -5,3 +5,5 @@
     clippy::unwrap_used,
     reason = "tests start programs, write files and read the clock themselves"
 )]
+mod packs;
+mod transcripts;

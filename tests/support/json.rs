@@ -3,7 +3,8 @@
 //! `"[any]"` matches every value, `"[string]"`, `"[int]"`, `"[bool]"`, `"[object]"` and `"[array]"` every
 //! value of that kind, `"[hex64]"` 64 hex digits, `"[*text*]"` a string that contains the text. `NAME` after a
 //! `=`, as in `"[hex64=TOKEN]"`, keeps the value. An object has exactly the members named, unless it has
-//! `"...": true`; an array has exactly the items named, unless its last is `"..."`.
+//! `"...": true`; an array has exactly the items named, unless its last is `"..."`. `{"[json]": pattern}` is a
+//! string whose text is JSON that the pattern matches.
 
 use std::collections::BTreeMap;
 
@@ -24,6 +25,11 @@ fn at(path: &str, pattern: &Value, value: &Value, kept: &mut Kept) -> Result<(),
     match (pattern, value) {
         (Value::String(text), _) if text.starts_with('[') && text.ends_with(']') => {
             open(path, &text[1..text.len() - 1], value, kept)
+        }
+        (Value::Object(wanted), Value::String(text)) if wanted.contains_key("[json]") => {
+            let inner: Value = serde_json::from_str(text)
+                .map_err(|error| format!("{path}: not JSON ({error}): {text}"))?;
+            at(&format!("{path}(json)"), &wanted["[json]"], &inner, kept)
         }
         (Value::Object(wanted), Value::Object(members)) => object(path, wanted, members, kept),
         (Value::Array(wanted), Value::Array(items)) => array(path, wanted, items, kept),
