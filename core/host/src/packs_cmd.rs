@@ -7,10 +7,11 @@ use std::{fmt::Write as _, path::Path};
 use serde_json::{Value, json};
 
 use crate::{
+    builtin,
     catalog::Catalog,
     cli::{Options, Usage},
     files,
-    loader::{Loader, State, pins::Pins},
+    loader::{Candidate, Loader, State, pins::Pins},
     log::LogRing,
     serve::Parts,
 };
@@ -64,30 +65,41 @@ pub fn list(options: &Options, as_json: bool) -> Result<Report, Usage> {
     Ok(Report { text, good: true })
 }
 
-/// `packs check`.
+/// `packs check`: every gate, a fresh trial, and what the pack declares beside the host's own tools.
 ///
 /// # Errors
 /// An option that can't be used.
 pub fn check(options: &Options, file: &Path) -> Result<Report, Usage> {
-    let loader = Loader::new(vec![], options.pins()?, options.cache_folder());
-    let file = &std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
-    Ok(match loader.check(file) {
-        Ok(pack) => {
-            let stamp = &pack.stamp;
-            let tools = pack.desc.tools.len();
-            let text = format!(
-                "ok: pack {} {} passes every gate (plugin-api {}, {}, {tools} tools, sha256 {})\n",
-                stamp.pack, stamp.version, stamp.api, stamp.rustc, pack.sha256
-            );
-            Report { text, good: true }
-        }
-        Err(unfit) => {
-            let refused = unfit.refused;
-            let gate = json!(refused.gate);
-            let gate = gate.as_str().unwrap_or_default().to_owned();
-            Report { text: format!("refused at gate `{gate}`: {refused}\n"), good: false }
-        }
-    })
+    let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+    let parts = Parts::new(options, std::env::temp_dir(), LogRing::default())?;
+    let result = parts.loader.check(&file);
+    let passed = result.as_ref().ok().cloned();
+    let candidate = Candidate { file, folder: 0, result, kept: None };
+    let catalog = Catalog::build(&builtin::open(&parts.state), vec![candidate]);
+    let row = catalog.rows().first();
+    let reasons = row.map_or(&[][..], |row| &row.reasons);
+    if let (Some(pack), []) = (passed, reasons) {
+        let stamp = &pack.stamp;
+        let text = format!(
+            "ok: pack {} {} passes every gate (plugin-api {}, {}, {} tools, sha256 {})\n",
+            stamp.pack,
+            stamp.version,
+            stamp.api,
+            stamp.rustc,
+            pack.desc.tools.len(),
+            pack.sha256
+        );
+        return Ok(Report { text, good: true });
+    }
+    let served = row.is_some_and(|row| row.state == State::Loaded);
+    let verdict = if served { "not wholly served: gate" } else { "refused at gate" };
+    let text = reasons.iter().fold(String::new(), |mut text, refused| {
+        let gate = json!(refused.gate);
+        // Writing into a String can't fail.
+        let _ = writeln!(text, "{verdict} `{}`: {refused}", gate.as_str().unwrap_or_default());
+        text
+    });
+    Ok(Report { text, good: false })
 }
 
 /// `packs pin`.

@@ -7,7 +7,7 @@
 
 use std::{
     collections::BTreeMap,
-    fs,
+    fs::{self, Metadata},
     path::PathBuf,
     sync::Arc,
     thread,
@@ -23,7 +23,10 @@ use crate::{
 /// How often the folders are looked at.
 const INTERVAL: Duration = Duration::from_millis(250);
 
-type Look = BTreeMap<PathBuf, (u64, Option<SystemTime>)>;
+/// Size, time of the last write, and what tells two files of one name apart.
+type Sight = (u64, Option<SystemTime>, [u64; 3]);
+
+type Look = BTreeMap<PathBuf, Sight>;
 
 /// Watches for as long as the process lives.
 pub fn watch(parts: &Parts, dispatcher: &Arc<Dispatcher>, server: &Arc<Server>) {
@@ -45,9 +48,21 @@ fn look(parts: &Parts) -> Look {
     let files = parts.loader.files().into_iter().map(|(_, file)| file);
     let stamp = |file: PathBuf| {
         let found = fs::metadata(&file).ok()?;
-        Some((file, (found.len(), found.modified().ok())))
+        Some((file, (found.len(), found.modified().ok(), identity(&found))))
     };
     files.filter_map(stamp).collect()
+}
+
+/// A file may come with another's size and time; a mended mode changes neither.
+#[cfg(unix)]
+fn identity(found: &Metadata) -> [u64; 3] {
+    use std::os::unix::fs::MetadataExt;
+    [found.ino(), found.ctime().cast_unsigned(), found.ctime_nsec().cast_unsigned()]
+}
+
+#[cfg(not(unix))]
+fn identity(_: &Metadata) -> [u64; 3] {
+    [0; 3]
 }
 
 fn take_up(parts: &Parts, dispatcher: &Arc<Dispatcher>, server: &Arc<Server>) {

@@ -44,9 +44,11 @@ impl Owner {
     pub fn call(&self, entry: u32, phase: u32, args: &[u8], services: &Services) -> Reply {
         match self {
             Owner::Host(opened) => opened.call(entry, phase, args, services.as_host()),
-            Owner::Pack(pack) => pack
-                .call(entry, phase, args, services)
-                .unwrap_or_else(|refused| Reply::new(code::FAULT, refused.reason)),
+            Owner::Pack(pack) => {
+                pack.call(entry, phase, args, services).unwrap_or_else(|refused| {
+                    Reply::new(code::FAULT, format!("can't be run: {refused}"))
+                })
+            }
         }
     }
 
@@ -239,6 +241,10 @@ impl Building {
             Ok(pack) => {
                 row.stamp = Some(pack.stamp.clone());
                 row.sha256 = Some(pack.sha256.clone());
+                row.reasons.extend(candidate.kept.map(|Refused { gate, reason }| {
+                    let kept = "its replacement is refused, and the pack taken up before goes on";
+                    Refused { gate, reason: format!("{kept}: {reason}") }
+                }));
                 self.add_pack(&pack, candidate.folder, &mut row);
             }
         }

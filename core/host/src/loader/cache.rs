@@ -23,7 +23,7 @@ use crate::source;
 #[serde(rename_all = "snake_case")]
 enum Finding {
     Described(Box<PackDesc>),
-    Refused(String),
+    Refused(Refused),
 }
 
 /// The folder of copies.
@@ -72,11 +72,11 @@ impl Cache {
             Some(finding) if !fresh => finding,
             _ => {
                 verify(copy, sha256)?;
-                let finding = match trial::run(copy, stamp) {
-                    Ok(desc) => Finding::Described(Box::new(desc)),
-                    Err(why) => Finding::Refused(why),
+                let (finding, lasting) = match trial::run(copy, stamp) {
+                    Ok(desc) => (Finding::Described(Box::new(desc)), true),
+                    Err(trial::Failed { refused, lasting }) => (Finding::Refused(refused), lasting),
                 };
-                if let Ok(bytes) = serde_json::to_vec(&finding) {
+                if lasting && let Ok(bytes) = serde_json::to_vec(&finding) {
                     // Without the note the trial is only run again at the next start.
                     let _ = write_once(&file, &bytes);
                 }
@@ -85,7 +85,7 @@ impl Cache {
         };
         match finding {
             Finding::Described(desc) => Ok(*desc),
-            Finding::Refused(why) => Err(Refused::new(Gate::Trial, why)),
+            Finding::Refused(refused) => Err(refused),
         }
     }
 

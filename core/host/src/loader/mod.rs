@@ -33,7 +33,7 @@ use didi_plugin_api::{
     abi::{PackV1Ref, Reply},
     desc::PackDesc,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use self::{cache::Cache, image::Stamp, pins::Pins};
 use crate::services::Services;
@@ -48,7 +48,7 @@ pub struct Folder {
 }
 
 /// Which gate refused a pack.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gate {
     /// Name, kind, owner or mode of the file.
@@ -67,8 +67,8 @@ pub enum Gate {
     Descriptor,
 }
 
-/// Why a pack is not served: one sentence without a final stop, the cure included.
-#[derive(Debug, Clone, Serialize)]
+/// Why a pack is not served: one line without a final stop, the cure included.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Refused {
     /// The gate that refused it.
     pub gate: Gate,
@@ -78,7 +78,9 @@ pub struct Refused {
 
 impl Refused {
     pub(crate) fn new(gate: Gate, reason: impl Into<String>) -> Self {
-        Refused { gate, reason: reason.into() }
+        // Words of a pack or of the system may hold line ends; a refusal is one line.
+        let one_line = |letter: char| if letter.is_control() { ' ' } else { letter };
+        Refused { gate, reason: reason.into().chars().map(one_line).collect() }
     }
 }
 
@@ -125,10 +127,28 @@ impl Pack {
         let root = self.root.get_or_init(|| {
             cache::verify(&self.copy, &self.sha256)?;
             let root = open::open(&self.copy, &self.stamp.pack, &self.stamp.api)?;
-            open::describe(root, &self.stamp.pack).map(|_| root)
+            let described = open::describe(root, &self.stamp.pack)?;
+            self.check_unchanged(&described).map(|()| root)
         });
         let root = root.as_ref().map_err(Clone::clone)?;
         Ok(root.call()(entry, phase, args.into(), services.as_host()))
+    }
+
+    /// Entries are numbers, so a pack that now declares something else would run another tool than asked for.
+    fn check_unchanged(&self, described: &[u8]) -> Result<(), Refused> {
+        let document = |desc: &PackDesc| serde_json::to_value(desc).ok();
+        let now = serde_json::from_slice(described).ok();
+        if now.is_some_and(|now| document(&now) == document(&self.desc)) {
+            return Ok(());
+        }
+        Err(Refused::new(
+            Gate::Descriptor,
+            format!(
+                "pack `{}` declares something else than in its trial; what it declares must not depend on the \
+                 environment: mend it, and run `didi packs check` on it",
+                self.stamp.pack
+            ),
+        ))
     }
 }
 
@@ -173,6 +193,8 @@ pub struct Candidate {
     pub folder: usize,
     /// The pack, or why it is none.
     pub result: Result<Arc<Pack>, Box<Unfit>>,
+    /// Why the file as it now lies there is none, where the pack taken up before goes on.
+    pub kept: Option<Refused>,
 }
 
 /// Takes packs up, and remembers those that it took up before.
@@ -181,12 +203,14 @@ pub struct Loader {
     pins: Option<Pins>,
     cache: Cache,
     known: Mutex<BTreeMap<String, Arc<Pack>>>,
+    serving: Mutex<BTreeMap<PathBuf, Arc<Pack>>>,
 }
 
 impl Loader {
     /// A loader over folders in search order.
     pub fn new(folders: Vec<Folder>, pins: Option<Pins>, cache: PathBuf) -> Self {
-        Loader { folders, pins, cache: Cache::new(cache), known: Mutex::default() }
+        let (known, serving) = (Mutex::default(), Mutex::default());
+        Loader { folders, pins, cache: Cache::new(cache), known, serving }
     }
 
     /// The folders in search order.
@@ -207,7 +231,8 @@ impl Loader {
                         let one = next.lock().unwrap_or_else(PoisonError::into_inner).next();
                         let Some((place, (folder, file))) = one else { break };
                         let result = self.take(file);
-                        let candidate = Candidate { file: file.clone(), folder: *folder, result };
+                        let candidate =
+                            Candidate { file: file.clone(), folder: *folder, result, kept: None };
                         let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
                         found.push((place, candidate));
                     }
@@ -216,7 +241,25 @@ impl Loader {
         });
         let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
         found.sort_by_key(|(place, _)| *place);
-        found.into_iter().map(|(_, candidate)| candidate).collect()
+        let mut found: Vec<_> = found.into_iter().map(|(_, candidate)| candidate).collect();
+        self.keep_replaced(&mut found);
+        found
+    }
+
+    /// A file that was replaced by a bad one, or is being written just now, costs nobody the pack that was
+    /// taken up from it before. A file that is gone takes its pack along.
+    fn keep_replaced(&self, found: &mut [Candidate]) {
+        let mut serving = self.serving.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = std::mem::take(&mut *serving);
+        for candidate in found {
+            if let (Err(unfit), Some(pack)) = (&candidate.result, before.get(&candidate.file)) {
+                candidate.kept = Some(unfit.refused.clone());
+                candidate.result = Ok(Arc::clone(pack));
+            }
+            if let Ok(pack) = &candidate.result {
+                serving.insert(candidate.file.clone(), Arc::clone(pack));
+            }
+        }
     }
 
     /// Puts one file through the gates. `fresh` repeats the trial of a digest that was seen before.
