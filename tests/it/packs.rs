@@ -1,0 +1,533 @@
+//! Real libraries, good and bad, in front of the real server.
+//!
+//! Spec: P-31, gates of the loader; P-37, pinned packs; P-39, updating packs.
+#![allow(clippy::disallowed_methods, reason = "writes pack files the way a studio's build does")]
+
+mod authoring;
+mod fixtures;
+mod host;
+
+use std::{
+    fs,
+    os::unix::fs::{PermissionsExt, symlink},
+    path::Path,
+};
+
+use didi_tests::Server;
+use serde_json::{Value, json};
+
+use self::{
+    fixtures::{library, library_name, product_packs},
+    host::{Host, ask, call, hello, said, text, tools},
+};
+
+const TOOLS_CHANGED: &str = "notifications/tools/list_changed";
+
+/// Replaces bytes of equal length, wherever they are.
+fn rewrite(bytes: &mut [u8], old: &str, new: &str) {
+    assert_eq!(old.len(), new.len());
+    let places: Vec<_> = (0..bytes.len() - old.len())
+        .filter(|at| bytes[*at..].starts_with(old.as_bytes()))
+        .collect();
+    assert!(!places.is_empty(), "{old:?} is not in the file");
+    for at in places {
+        bytes[at..at + old.len()].copy_from_slice(new.as_bytes());
+    }
+}
+
+/// The same pack, built anew: other code, another version, another list of tools.
+fn second_build(bytes: &mut Vec<u8>) {
+    rewrite(bytes, "build_one", "build_two");
+    rewrite(bytes, "\"version\":\"1.0.0\"", "\"version\":\"1.0.1\"");
+}
+
+/// A bad file: its name, the gate that refuses it, and what the reason has to name.
+struct Bad(&'static str, &'static str, &'static [&'static str]);
+
+const BAD: &[Bad] = &[
+    Bad("cut", "image", &["cut short", "past the end of the file", "copy it again"]),
+    Bad("plain", "stamp", &["a library but not a tool pack"]),
+    Bad(
+        "other-major",
+        "stamp",
+        &["stress-second", "1.0.0", "plugin-api 2.1.0", "plugin-api 1.1.0", "rebuild the pack"],
+    ),
+    Bad(
+        "stress-changed",
+        "layout",
+        &["stress-changed", "plugin-api 1.1.0", "lays the interface out"],
+    ),
+    Bad(
+        "stress-open-panics",
+        "descriptor",
+        &["panicked at", "lib.rs:", "stress pack panics", "mend"],
+    ),
+    Bad("stress-open-refuses", "descriptor", &["does not open: it has no licence on this machine"]),
+    Bad("stress-open-exits", "trial", &["exit code 7", "mend"]),
+    Bad("stress-open-ends", "trial", &["wrote no descriptor", "early", "mend"]),
+    Bad("stress-open-aborts", "trial", &["signal 6"]),
+    Bad("stress-open-loops", "trial", &["within 5 s", "mend", "didi packs check"]),
+    Bad(
+        "stress-duplicate",
+        "descriptor",
+        &["`project_search_text`", "`stress-duplicate` 1.0.0", "`didi-pack-project`", "rename"],
+    ),
+    Bad("stress-needs", "descriptor", &["`stress-needs` 1.0.0", "`host.teleport`", "update didi"]),
+    Bad("writable", "file", &["writable by others", "chmod go-w"]),
+    Bad("linked", "file", &["is a link", "copy the pack"]),
+    Bad("folder", "file", &["not a regular file"]),
+    Bad("twice", "descriptor", &["`stress-plain`", "twice", "remove one"]),
+];
+
+/// A folder with every good and every bad pack.
+fn crowded() -> Host {
+    let host = Host::new();
+    for pack in product_packs() {
+        fs::copy(&pack, host.at("packs").join(pack.file_name().unwrap())).unwrap();
+    }
+    for good in ["stress-plain", "stress-older", "stress-newer", "stress-unfit"] {
+        host.add(good);
+    }
+    for Bad(name, ..) in BAD.iter().filter(|bad| bad.0.starts_with("stress-") || bad.0 == "plain") {
+        host.add(name);
+    }
+    host.add_changed("stress-second", "cut", |bytes| bytes.truncate(bytes.len() * 3 / 5));
+    host.add_changed("stress-second", "other-major", |bytes| {
+        rewrite(bytes, "\"api\":\"1.1.0\"", "\"api\":\"2.1.0\"");
+    });
+    let writable = host.add_changed("stress-second", "writable", |_| {});
+    fs::set_permissions(writable, fs::Permissions::from_mode(0o666)).unwrap();
+    symlink(library("stress-second"), host.at("packs").join(library_name("linked"))).unwrap();
+    fs::create_dir(host.at("packs").join(library_name("folder"))).unwrap();
+    host.add_changed("stress-plain", "twice", second_build);
+    fs::write(host.at("packs/read me.txt"), "not a library").unwrap();
+    fs::copy(library("stress-second"), host.at("packs/second.so.bak")).unwrap();
+    host
+}
+
+fn file_of(row: &Value) -> &str {
+    Path::new(row["file"].as_str().unwrap()).file_name().unwrap().to_str().unwrap()
+}
+
+fn row<'r>(rows: &'r [Value], name: &str) -> &'r Value {
+    let name = library_name(name);
+    rows.iter().find(|row| file_of(row) == name).unwrap_or_else(|| panic!("no row of {name}"))
+}
+
+#[test]
+fn good_packs_are_served_and_each_bad_one_is_refused_in_one_line() {
+    let host = crowded();
+    let mut server = host.serve(&[]);
+    let listed = tools(&mut server);
+    for tool in ["project_search_text", "script_get_symbols", "plain_say", "older_say", "unfit_say"]
+    {
+        assert!(listed.contains(&tool.to_owned()), "{tool} is not in {listed:?}");
+    }
+    assert!(!listed.contains(&"newer_orbit".to_owned()), "an unknown session kind was guessed");
+    assert_eq!(call(&mut server, "plain_say", json!({}))["pack"], "stress-plain");
+    assert_eq!(call(&mut server, "older_say", json!({}))["pack"], "stress-older");
+    assert_eq!(call(&mut server, "newer_say", json!({}))["pack"], "stress-newer");
+    let searched = call(&mut server, "project_search_text", json!({"query": "config"}));
+    assert_eq!(searched["matches"][0]["path"], "res://project.godot", "{searched}");
+    let closed = server.close();
+    assert!(closed.status.success());
+    for Bad(name, _, words) in BAD {
+        let file = library_name(name);
+        let lines: Vec<_> = closed
+            .log
+            .lines()
+            .filter(|line| line.contains(&format!("{file} is not served")))
+            .collect();
+        assert_eq!(lines.len(), 1, "{name}: {lines:?}\n{}", closed.log);
+        for word in *words {
+            assert!(lines[0].contains(word), "{name}: {word:?} is not in {}", lines[0]);
+        }
+    }
+    let refused = closed.log.lines().filter(|line| line.contains("is not served")).count();
+    assert_eq!(refused, BAD.len(), "{}", closed.log);
+}
+
+#[test]
+fn the_list_says_of_each_file_which_gate_refused_it_and_why() {
+    let host = crowded();
+    let rows = host.rows(&[]);
+    for Bad(name, gate, words) in BAD {
+        let row = row(&rows, name);
+        assert_eq!(row["state"], "refused", "{row}");
+        assert_eq!(row["reasons"].as_array().unwrap().len(), 1, "{row}");
+        let reason = &row["reasons"][0];
+        assert_eq!(reason["gate"], *gate, "{row}");
+        for word in *words {
+            assert!(
+                reason["reason"].as_str().unwrap().contains(word),
+                "{name}: {word:?}, {reason}"
+            );
+        }
+    }
+    let loaded: Vec<_> = rows.iter().filter(|row| row["state"] == "loaded").collect();
+    assert_eq!(loaded.len(), 10, "{loaded:#?}");
+    for row in &loaded {
+        assert_eq!(row["sha256"].as_str().unwrap().len(), 64, "{row}");
+        assert!(
+            row["api"].is_string() && row["rustc"].as_str().unwrap().starts_with("rustc"),
+            "{row}"
+        );
+    }
+    assert_eq!(rows.len(), BAD.len() + 10);
+    assert_eq!(row(&rows, "stress-older")["api"], "1.0.0");
+    let newer = row(&rows, "stress-newer");
+    assert_eq!(newer["api"], "1.2.0");
+    let left_out = newer["reasons"][0]["reason"].as_str().unwrap();
+    assert!(left_out.contains("`newer_orbit`") && left_out.contains("orbiter"), "{left_out}");
+    let unfit = row(&rows, "stress-unfit");
+    assert_eq!(unfit["tools"], json!(["unfit_say"]));
+    assert!(unfit["reasons"][0]["reason"].as_str().unwrap().contains("Not A Name"), "{unfit}");
+}
+
+#[test]
+fn an_older_and_a_newer_minor_run_with_what_the_other_side_lacks() {
+    let host = Host::new();
+    host.add("stress-older");
+    host.add("stress-newer");
+    let mut server = host.serve(&[]);
+    assert_eq!(call(&mut server, "older_clock", json!({}))["now_ms"], 0);
+    let now = call(&mut server, "newer_clock", json!({}));
+    assert!(now["now_ms"].as_u64().unwrap() > 1_700_000_000_000, "{now}");
+    let next = call(&mut server, "newer_next", json!({}));
+    assert_eq!(next["next"], 41, "a method that this host lacks runs its default body");
+    assert!(server.close().status.success());
+}
+
+#[test]
+fn a_panicking_handler_is_a_fault_and_the_next_call_works() {
+    let host = Host::new();
+    host.add("stress-plain");
+    let mut server = host.serve(&[]);
+    for _ in 0..3 {
+        let fault = call(&mut server, "plain_panic", json!({}));
+        let error = &fault["error"];
+        assert_eq!(error["code"], 500, "{fault}");
+        let message = error["message"].as_str().unwrap();
+        assert!(
+            message.contains("lib.rs:") && message.contains("the stress tool panics"),
+            "{fault}"
+        );
+        assert!(error["data"]["no_remedy"].is_string(), "{fault}");
+        assert_eq!(call(&mut server, "plain_say", json!({}))["build"], "build_one");
+    }
+    assert!(server.close().status.success());
+}
+
+#[test]
+fn what_a_pack_prints_stays_out_of_the_protocol() {
+    let host = Host::new();
+    host.add("stress-plain");
+    let mut server = host.serve(&[]);
+    let printed = call(&mut server, "plain_print", json!({}));
+    assert_eq!(printed["flushed"], true, "{printed}");
+    let closed = server.close();
+    assert_eq!(closed.rest, Vec::<Value>::new());
+    assert!(closed.log.contains("not the server's"), "{}", closed.log);
+    assert!(closed.log.contains("prints to standard output while it opens"), "{}", closed.log);
+}
+
+#[test]
+fn a_tool_that_declares_a_read_can_not_write() {
+    let host = Host::new();
+    host.add("stress-plain");
+    let mut server = host.serve(&[]);
+    let lied = call(&mut server, "plain_lie", json!({}));
+    assert_eq!(lied["error"]["code"], 500, "{lied}");
+    assert!(lied["error"]["message"].as_str().unwrap().contains("declares no writing"), "{lied}");
+    assert!(!host.at("project/lie.txt").exists());
+}
+
+#[test]
+fn a_pack_that_declares_otherwise_than_in_its_trial_is_not_called() {
+    let host = Host::new();
+    host.add("stress-fickle");
+    assert_eq!(host.rows(&[])[0]["state"], "loaded");
+    let mut server = hello(host.launch(&[]).env("STRESS_FICKLE", "1"));
+    let fault = call(&mut server, "fickle_say", json!({}));
+    assert_eq!(fault["error"]["code"], 500, "{fault}");
+    assert!(fault["error"]["message"].as_str().unwrap().contains("than in its trial"), "{fault}");
+    assert!(server.close().status.success());
+}
+
+#[test]
+fn a_second_start_tries_nothing_and_opens_nothing() {
+    let host = Host::new();
+    host.add("stress-plain");
+    let loads = host.at("loads");
+    let count = || fs::read_to_string(&loads).unwrap_or_default().lines().count();
+    let start = || hello(host.launch(&[]).env("STRESS_LOADS", &loads));
+    let mut first = start();
+    assert!(tools(&mut first).contains(&"plain_say".to_owned()));
+    assert!(first.close().status.success());
+    assert_eq!(count(), 1, "the trial opens it once");
+    let mut second = start();
+    assert!(tools(&mut second).contains(&"plain_say".to_owned()));
+    assert_eq!(count(), 1, "a known digest is not tried again");
+    call(&mut second, "plain_say", json!({}));
+    call(&mut second, "plain_say", json!({}));
+    assert_eq!(count(), 2, "the first call opens it");
+    assert!(second.close().status.success());
+    // A check is always a trial.
+    let pack = host.at("packs").join(library_name("stress-plain"));
+    let checked =
+        host.run_with(&["packs", "check", pack.to_str().unwrap()], &[("STRESS_LOADS", &loads)]);
+    assert!(checked.status.success());
+    assert_eq!(count(), 3);
+}
+
+#[test]
+fn what_open_says_of_the_machine_is_asked_again_at_the_next_start() {
+    let host = Host::new();
+    host.add("stress-open-refuses");
+    host.add("stress-open-exits");
+    let loads = host.at("loads");
+    for expected in [2, 3] {
+        host.run_with(&["packs", "list"], &[("STRESS_LOADS", &loads)]);
+        let opened = fs::read_to_string(&loads).unwrap();
+        assert_eq!(opened.lines().count(), expected, "{opened}");
+    }
+}
+
+#[test]
+fn sixty_cut_copies_are_refused_and_none_ends_the_server() {
+    let host = Host::new();
+    let whole = fs::read(library("stress-plain")).unwrap();
+    // A fixed seed: the same cuts in every run.
+    let mut state = 0x5eed_u64;
+    for number in 0..60 {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let length = usize::try_from(state >> 33).unwrap() % whole.len();
+        let place = host.at("packs").join(library_name(&format!("cut-{number:02}")));
+        fs::write(place, &whole[..length]).unwrap();
+    }
+    let rows = host.rows(&[]);
+    assert_eq!(rows.len(), 60);
+    for row in &rows {
+        assert_eq!(
+            (&row["state"], &row["reasons"][0]["gate"]),
+            (&json!("refused"), &json!("image"))
+        );
+    }
+    host.add("stress-plain");
+    let mut server = host.serve(&[]);
+    assert_eq!(call(&mut server, "plain_say", json!({}))["build"], "build_one");
+    assert!(server.close().status.success());
+}
+
+#[test]
+fn a_check_ends_with_success_only_for_a_good_pack() {
+    let host = Host::new();
+    let check = |file: &Path| host.run(&["packs", "check", file.to_str().unwrap()]);
+    let good = check(&library("stress-plain"));
+    assert_eq!(good.status.code(), Some(0), "{}", text(&good.stderr));
+    assert!(text(&good.stdout).starts_with("ok: pack stress-plain 1.0.0 passes every gate"));
+    let cases = [
+        (library("stress-open-exits"), "refused at gate `trial`"),
+        (library("stress-changed"), "refused at gate `layout`"),
+        (library("plain"), "refused at gate `stamp`"),
+        (host.at("nothing.so"), "refused at gate `file`"),
+    ];
+    for (file, words) in cases {
+        let bad = check(&file);
+        assert_eq!(bad.status.code(), Some(1), "{}", file.display());
+        assert!(text(&bad.stdout).starts_with(words), "{}", text(&bad.stdout));
+        assert_eq!(text(&bad.stdout).lines().count(), 1, "{}", text(&bad.stdout));
+    }
+}
+
+#[test]
+fn a_check_judges_what_the_pack_declares_too() {
+    let host = Host::new();
+    let cases = [
+        ("stress-needs", "refused at gate `descriptor`", "host.teleport"),
+        ("stress-unfit", "not wholly served: gate `descriptor`", "Not A Name"),
+    ];
+    for (pack, verdict, words) in cases {
+        let bad = host.run(&["packs", "check", library(pack).to_str().unwrap()]);
+        let said = text(&bad.stdout);
+        assert_eq!(bad.status.code(), Some(1), "{said}");
+        assert!(said.starts_with(verdict) && said.contains(words), "{said}");
+    }
+}
+
+#[test]
+fn with_a_pin_list_only_listed_digests_are_loaded() {
+    let host = Host::new();
+    let pinned = host.add("stress-plain");
+    let list = host.at("packs.lock");
+    let wrote = host.run(&["packs", "pin", "--output", list.to_str().unwrap()]);
+    assert!(wrote.status.success(), "{}", text(&wrote.stderr));
+    let pins: Value = serde_json::from_slice(&fs::read(&list).unwrap()).unwrap();
+    assert_eq!(pins["packs"][0]["name"], "stress-plain", "{pins}");
+    assert_eq!(pins["packs"][0]["sha256"], host.rows(&[])[0]["sha256"], "{pins}");
+
+    host.add("stress-second");
+    let lock = ["--packs-lock", list.to_str().unwrap()];
+    let rows = host.rows(&lock);
+    assert_eq!(row(&rows, "stress-plain")["state"], "loaded");
+    let stranger = row(&rows, "stress-second");
+    assert_eq!(stranger["reasons"][0]["gate"], "pin", "{stranger}");
+    assert!(stranger["reasons"][0]["reason"].as_str().unwrap().contains("not on the pin list"));
+
+    // The same pack with other bytes is another file.
+    let mut bytes = fs::read(&pinned).unwrap();
+    second_build(&mut bytes);
+    fs::write(&pinned, bytes).unwrap();
+    assert_eq!(row(&host.rows(&lock), "stress-plain")["reasons"][0]["gate"], "pin");
+    assert_eq!(row(&host.rows(&[]), "stress-plain")["state"], "loaded");
+
+    let gone = host.run(&["--packs-lock", "not-there.json", "packs", "list"]);
+    assert_eq!(gone.status.code(), Some(2), "{}", text(&gone.stderr));
+    assert!(text(&gone.stderr).contains("error:") && text(&gone.stderr).contains("hint:"));
+}
+
+#[test]
+fn a_pack_of_the_opened_project_is_never_taken() {
+    let host = Host::new();
+    host.add("stress-plain");
+    for folder in ["", "packs", ".didi/packs", "addons/didi/packs"] {
+        let folder = host.at("project").join(folder);
+        fs::create_dir_all(&folder).unwrap();
+        fs::copy(library("stress-second"), folder.join(library_name("didi-pack-second"))).unwrap();
+    }
+    let mut server = host.serve(&[]);
+    let listed = tools(&mut server);
+    assert!(listed.contains(&"plain_say".to_owned()) && !listed.contains(&"second_say".to_owned()));
+    assert!(!server.close().log.contains("second"));
+}
+
+#[test]
+fn an_earlier_folder_shadows_a_later_one_and_the_implicit_ones_come_last() {
+    let host = Host::new();
+    for folder in ["early", "late", "bin/packs"] {
+        fs::create_dir(host.at(folder)).unwrap();
+    }
+    let place = |folder: &str| host.at(folder).join(library_name("stress-plain"));
+    host.add_changed("stress-plain", "stress-plain", second_build);
+    fs::rename(host.at("packs").join(library_name("stress-plain")), place("early")).unwrap();
+    fs::copy(library("stress-plain"), place("late")).unwrap();
+    fs::copy(library("stress-second"), host.at("bin/packs").join(library_name("second"))).unwrap();
+    fs::copy(library("stress-plain"), host.at("bin").join(library_name("didi-pack-plain")))
+        .unwrap();
+    // A library beside the program that is not marked as a pack is passed over.
+    fs::copy(library("plain"), host.at("bin").join(library_name("plain"))).unwrap();
+    let early = host.at("early");
+    let output = host.run_with(
+        &["--packs", early.to_str().unwrap(), "packs", "list", "--json"],
+        &[("DIDI_PACKS", &host.at("late"))],
+    );
+    let list: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let states: Vec<_> = (list["packs"].as_array().unwrap().iter())
+        .map(|row| (row["version"].as_str().unwrap(), row["state"].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        states,
+        [("1.0.1", "loaded"), ("1.0.0", "shadowed"), ("1.0.0", "loaded"), ("1.0.0", "shadowed")]
+    );
+}
+
+/// Replaces a file the way a careful build does: written beside it, then renamed.
+fn replace(place: &Path, bytes: &[u8]) {
+    let fresh = place.with_extension("new");
+    fs::write(&fresh, bytes).unwrap();
+    fs::rename(&fresh, place).unwrap();
+}
+
+fn second_watched() -> Vec<u8> {
+    let mut bytes = fs::read(library("stress-watched")).unwrap();
+    second_build(&mut bytes);
+    bytes
+}
+
+/// Calls `watched_say` and answers which build spoke.
+fn speaking(server: &mut Server) -> String {
+    call(server, "watched_say", json!({}))["build"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_pack_replaced_during_a_call_ends_that_call_on_the_old_code() {
+    let host = Host::new();
+    let place = host.add("stress-watched");
+    let mut server = host.serve(&["--watch-packs"]);
+    assert_eq!(speaking(&mut server), "build_one");
+    assert!(tools(&mut server).contains(&"watched_build_one".to_owned()));
+    let running = ask(&mut server, "watched_wait", json!({"until": "go"}));
+    server.notification("notifications/progress");
+
+    replace(&place, &second_watched());
+    server.notification(TOOLS_CHANGED);
+    assert_eq!(speaking(&mut server), "build_two", "new calls run the new code");
+    let listed = tools(&mut server);
+    assert!(listed.contains(&"watched_build_two".to_owned()), "{listed:?}");
+    assert!(!listed.contains(&"watched_build_one".to_owned()), "{listed:?}");
+    server.notification("notifications/progress");
+
+    fs::write(host.at("project/go"), "").unwrap();
+    let ended = said(&mut server, running);
+    assert_eq!(ended["build"], "build_one", "the running call ended on the old code");
+    assert!(ended["looks"].as_u64().unwrap() > 0);
+    assert!(server.close().status.success());
+}
+
+#[test]
+fn a_pack_overwritten_in_place_does_the_server_no_harm() {
+    let host = Host::new();
+    let place = host.add("stress-watched");
+    let mut server = host.serve(&["--watch-packs"]);
+    assert_eq!(speaking(&mut server), "build_one");
+    let running = ask(&mut server, "watched_wait", json!({"until": "go"}));
+    server.notification("notifications/progress");
+
+    // Truncated, and half of it written: what a stopped copy leaves.
+    let bytes = second_watched();
+    fs::write(&place, &bytes[..bytes.len() / 2]).unwrap();
+    server.wait_for_log("its replacement is refused");
+    assert_eq!(speaking(&mut server), "build_one", "the pack taken up before goes on");
+    assert!(tools(&mut server).contains(&"watched_build_one".to_owned()));
+
+    fs::write(&place, &bytes).unwrap();
+    server.notification(TOOLS_CHANGED);
+    assert_eq!(speaking(&mut server), "build_two");
+    fs::write(host.at("project/go"), "").unwrap();
+    assert_eq!(said(&mut server, running)["build"], "build_one");
+    assert!(server.close().status.success());
+}
+
+#[test]
+fn a_watched_folder_takes_packs_in_and_lets_them_go() {
+    let host = Host::new();
+    host.add("stress-plain");
+    let mut server = host.serve(&["--watch-packs"]);
+    assert_eq!(call(&mut server, "plain_say", json!({}))["pack"], "stress-plain");
+    let place = host.add("stress-second");
+    server.notification(TOOLS_CHANGED);
+    assert_eq!(call(&mut server, "second_say", json!({}))["pack"], "stress-second");
+    fs::remove_file(place).unwrap();
+    server.notification(TOOLS_CHANGED);
+    assert!(!tools(&mut server).contains(&"second_say".to_owned()));
+    assert_eq!(call(&mut server, "plain_say", json!({}))["pack"], "stress-plain");
+    assert!(server.close().status.success());
+}
+
+#[test]
+fn without_the_flag_only_a_restart_takes_a_new_pack_up() {
+    let host = Host::new();
+    let place = host.add("stress-watched");
+    let mut server = host.serve(&[]);
+    assert_eq!(speaking(&mut server), "build_one");
+    fs::write(&place, second_watched()).unwrap();
+    // Another server takes it up, and this one still has not.
+    let mut next = host.serve(&["--watch-packs"]);
+    assert_eq!(speaking(&mut next), "build_two");
+    assert!(next.close().status.success());
+    assert_eq!(speaking(&mut server), "build_one");
+    assert!(tools(&mut server).contains(&"watched_build_one".to_owned()));
+    let closed = server.close();
+    assert!(!closed.rest.iter().any(|message| message["method"] == TOOLS_CHANGED));
+}

@@ -1,0 +1,1 @@
+//! Follows `docs/pack-authoring.md` to the letter.
