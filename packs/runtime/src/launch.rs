@@ -37,24 +37,25 @@ const NO_BRIDGE: Code = Code::new(501, "unimplemented");
 #[serde(deny_unknown_fields)]
 #[allow(clippy::struct_field_names, reason = "published names")]
 struct Args {
-    /// A res:// scene; else the main scene.
-    #[schemars(length(min = 1, max = 1024))]
+    /// Else the main scene.
+    #[schemars(length(max = 1024))]
     scene_path: Option<String>,
     #[serde(default = "default_timeout_seconds")]
     #[schemars(range(min = 1, max = 120))]
     timeout_seconds: u64,
     #[serde(default = "yes")]
     headless: bool,
-    /// Printed errors make it a failure.
+    // Printed errors make the run a failure.
     #[serde(default = "yes")]
     break_on_error: bool,
     /// Not in this build.
     #[serde(default)]
     detach: bool,
-    /// A rate, or true for the project's.
+    /// True: the project's.
+    #[serde(default)]
     #[schemars(schema_with = "fixed_fps_schema")]
     fixed_fps: Option<FixedFps>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 64), inner(length(max = 1024)))]
     extra_args: Vec<String>,
 }

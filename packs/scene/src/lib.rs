@@ -1,6 +1,10 @@
 //! Scenes: the node tree and what is in it: the pack's table of contents.
+//!
+//! Spec: P-52, scenes.
 
 use didi_plugin_api::prelude::*;
+
+mod get_hierarchy;
 
 /// The pack.
 pub struct ScenePack;
@@ -11,7 +15,7 @@ impl ToolPack for ScenePack {
     }
 
     fn tools(&'static self) -> Vec<Tool> {
-        vec![]
+        vec![get_hierarchy::tool()]
     }
 }
 

@@ -7,7 +7,6 @@
 //! Spec: P-53, scripts.
 
 use didi_plugin_api::prelude::*;
-use schemars::{Schema, SchemaGenerator, json_schema};
 use tree_sitter::Node;
 
 use crate::syntax;
@@ -24,8 +23,8 @@ const MAX_FAULTS: usize = 1000;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Args {
-    /// A .gd file, or else `source_text`.
-    #[schemars(length(min = 1, max = 1024))]
+    /// This or `source_text`.
+    #[schemars(length(max = 1024))]
     file_path: Option<String>,
     #[schemars(length(max = 8_388_608))]
     source_text: Option<String>,
@@ -38,7 +37,7 @@ fn default_max_symbols() -> usize {
     2000
 }
 
-// The entries are plain objects in the published schema: a model reads them, no program binds them.
+// Only `file_path` is promised: the tool list pays for every word of a published schema.
 #[derive(Default, Serialize, JsonSchema)]
 struct Out {
     file_path: String,
@@ -46,15 +45,25 @@ struct Out {
     class_name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     extends: Option<String>,
+    #[schemars(with = "Option<Vec<Entry>>")]
     functions: Vec<Entry>,
+    #[schemars(with = "Option<Vec<Entry>>")]
     variables: Vec<Entry>,
+    #[schemars(with = "Option<Vec<Entry>>")]
     constants: Vec<Entry>,
+    #[schemars(with = "Option<Vec<Entry>>")]
     signals: Vec<Entry>,
+    #[schemars(with = "Option<Vec<Entry>>")]
     enums: Vec<Entry>,
+    #[schemars(with = "Option<Vec<Entry>>")]
     classes: Vec<Entry>,
+    #[schemars(with = "Option<usize>")]
     symbol_count_total: usize,
+    #[schemars(with = "Option<usize>")]
     returned_count: usize,
+    #[schemars(with = "Option<usize>")]
     max_symbols: usize,
+    #[schemars(with = "Option<usize>")]
     max_response_bytes: usize,
     #[serde(skip_serializing_if = "is_zero")]
     #[schemars(with = "Option<usize>")]
@@ -67,7 +76,7 @@ fn is_zero(count: &usize) -> bool {
 }
 
 /// One declaration. Members that a kind does not have are left out.
-#[derive(Default, Serialize)]
+#[derive(Default, Serialize, JsonSchema)]
 struct Entry {
     #[serde(skip_serializing_if = "String::is_empty")]
     name: String,
@@ -95,20 +104,6 @@ struct Entry {
     members: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     extends: Option<String>,
-}
-
-impl JsonSchema for Entry {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Entry".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({"type": "object"})
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
 }
 
 pub(crate) fn tool() -> Tool {

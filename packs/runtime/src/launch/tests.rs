@@ -316,3 +316,11 @@ fn a_real_script_that_never_quits_ends_at_the_limit() {
     assert_eq!(got["diagnostics"][0]["line"], 4);
     assert!(got["summary"].as_str().unwrap().contains("did not quit"));
 }
+
+#[test]
+fn every_argument_can_be_left_out() {
+    let folder = project();
+    let kit = Kit::open::<RuntimePack>(folder.path());
+    let tool = kit.tools().next().unwrap();
+    assert_eq!(tool.input_schema.get("required"), None, "{}", tool.input_schema);
+}
