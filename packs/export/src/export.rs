@@ -131,6 +131,10 @@ struct Plan {
 }
 
 fn plan(ctx: &Ctx<'_>, args: &Args) -> Result<Plan, Refusal> {
+    if !ctx.project().root().folder().join("project.godot").is_file() {
+        return Err(Refusal::new(codes::NOT_FOUND, "the project's folder has no `project.godot`")
+            .no_remedy("there is no project to export until the file is there"));
+    }
     let output = output(ctx, args)?;
     let preset = preset(ctx, &args.preset)?;
     if output.is_file() && !args.overwrite {

@@ -31,6 +31,9 @@ const MAX_FPS: u32 = 1000;
 const DEFAULT_PHYSICS_FPS: u32 = 60;
 const PHYSICS_FPS: &str = "physics/common/physics_ticks_per_second";
 
+/// The list of global classes that an import writes, below the project.
+const CLASS_CACHE: &str = ".godot/global_script_class_cache.cfg";
+
 const NO_BRIDGE: Code = Code::new(501, "unimplemented");
 
 #[derive(Deserialize, JsonSchema)]
@@ -101,6 +104,9 @@ struct Out {
     limitation: Option<&'static str>,
     engine_executable: String,
     engine_version: String,
+    // No engine is attached to this tool, so neither is known.
+    attached_engine_version: Option<String>,
+    matches_attached_engine: Option<bool>,
 }
 
 pub(crate) fn tool() -> Tool {
@@ -139,6 +145,7 @@ fn plan(ctx: &Ctx<'_>, args: &Args) -> Result<Plan, Refusal> {
         return Err(Refusal::new(NO_BRIDGE, message)
             .no_remedy("drivable games need the bridge, which this build does not have"));
     }
+    has_project(ctx)?;
     let scene = args.scene_path.as_deref().map(|path| scene(ctx, path)).transpose()?;
     options::check(ctx, &args.extra_args)?;
     let fixed_fps = fixed_fps(ctx, args)?;
@@ -156,6 +163,15 @@ fn plan(ctx: &Ctx<'_>, args: &Args) -> Result<Plan, Refusal> {
     }
     line.extend(args.extra_args.iter().cloned());
     Ok(Plan { scene, fixed_fps, engine, args: line })
+}
+
+/// Without a project the engine would open its project manager, which never ends.
+fn has_project(ctx: &Ctx<'_>) -> Result<(), Refusal> {
+    if ctx.project().root().folder().join("project.godot").is_file() {
+        return Ok(());
+    }
+    Err(Refusal::new(codes::NOT_FOUND, "the project's folder has no `project.godot`")
+        .no_remedy("there is no project to run until the file is there"))
 }
 
 fn scene(ctx: &Ctx<'_>, path: &str) -> Result<ProjectPath, Refusal> {
@@ -234,7 +250,10 @@ fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
         timeout_ms: args.timeout_seconds * 1000,
         max_output_bytes: OUTPUT_BYTES,
     })?;
-    let report = Report::read(&ran.lines);
+    let mut report = Report::read(&ran.lines);
+    if !ctx.project().root().folder().join(CLASS_CACHE).is_file() {
+        report.class_cache_missing();
+    }
     let failed = !ran.timed_out && ran.exit_code != Some(0);
     let broken = args.break_on_error && report.errors_count > 0;
     Answer::of(Out {
@@ -259,6 +278,8 @@ fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
         limitation: args.headless.then_some("a headless engine draws nothing"),
         engine_executable: plan.engine.executable.to_string_lossy().into_owned(),
         engine_version: plan.engine.version,
+        attached_engine_version: None,
+        matches_attached_engine: None,
     })
 }
 
@@ -290,9 +311,13 @@ fn summary(args: &Args, ran: &ChildReport, report: &Report) -> String {
             format!("{}, {}", counted(errors, "error"), counted(warnings, "warning"))
         }
     };
-    match report.first_error() {
-        Some(first) => format!("{end}; {found}; first: {first}"),
-        None => format!("{end}; {found}"),
+    match (report.first_error(), report.logs.last()) {
+        (Some(first), _) => format!("{end}; {found}; first: {first}"),
+        // What keeps the engine from starting is printed like the game's own words.
+        (None, Some(last)) if exit_code(ran) != 0 && !ran.timed_out => {
+            format!("{end}; {found}; last line: {}", last.text)
+        }
+        (None, _) => format!("{end}; {found}"),
     }
 }
 

@@ -42,7 +42,7 @@ const HEADS: [(&str, &str, &str); 8] = [
 #[derive(Clone, Serialize)]
 pub(super) struct LogLine {
     level: &'static str,
-    text: String,
+    pub(super) text: String,
     /// Whether it belongs to the message above it.
     continuation: bool,
 }
@@ -129,6 +129,22 @@ impl Report {
     /// The first error, as one phrase.
     pub(super) fn first_error(&self) -> Option<String> {
         self.diagnostics.iter().find(|one| one.severity == "error").map(ToString::to_string)
+    }
+
+    /// Says of names that the engine does not know that they may be classes: it learns of those by an
+    /// import, which has not been run.
+    pub(super) fn class_cache_missing(&mut self) {
+        let unknown = |message: &str| {
+            let message = message.trim_start_matches("Parse Error: ");
+            message.contains("Identifier not found: ")
+                || (message.starts_with("Identifier \"") && message.contains("not declared"))
+                || message.starts_with("Could not find type \"")
+                || message.starts_with("Could not find base class \"")
+        };
+        for one in self.diagnostics.iter_mut().filter(|one| unknown(&one.message)) {
+            one.rule = "class_cache_missing";
+            one.message = format!("class cache missing, run an import: {}", one.message);
+        }
     }
 
     fn close(&mut self, open: Option<Open>) {

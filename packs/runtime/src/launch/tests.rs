@@ -262,6 +262,34 @@ fn extra_arguments_stay_arguments() {
 }
 
 #[test]
+fn names_that_only_an_import_makes_known_are_told() {
+    let folder = project();
+    let ran = report(&[
+        (true, "SCRIPT ERROR: Parse Error: Identifier \"Lab\" not declared in the current scope."),
+        (true, "          at: GDScript::reload (res://main.gd:3)"),
+    ]);
+    let got = kit(folder.path(), ran.clone()).call(TOOL, &json!({})).unwrap();
+    assert_eq!(got["diagnostics"][0]["rule"], "class_cache_missing");
+    assert!(got["summary"].as_str().unwrap().contains("class cache missing, run an import"));
+    fs::create_dir(folder.path().join(".godot")).unwrap();
+    fs::write(folder.path().join(".godot/global_script_class_cache.cfg"), "list=[]").unwrap();
+    let got = kit(folder.path(), ran).call(TOOL, &json!({})).unwrap();
+    assert_eq!(got["diagnostics"][0]["rule"], "parse_error");
+}
+
+#[test]
+fn an_engine_that_does_not_start_is_quoted() {
+    let folder = project();
+    let words = "Error: Can't run project: no main scene defined in the project.";
+    let ran = ChildReport { exit_code: Some(1), ..report(&[(false, words)]) };
+    let got = kit(folder.path(), ran).call(TOOL, &json!({})).unwrap();
+    assert!(got["summary"].as_str().unwrap().ends_with(words), "{got}");
+    fs::remove_file(folder.path().join("project.godot")).unwrap();
+    let refusal = kit(folder.path(), report(&[])).call(TOOL, &json!({})).unwrap_err();
+    assert_eq!(refusal.code, codes::NOT_FOUND);
+}
+
+#[test]
 fn what_this_build_lacks_is_said() {
     check_refused(&json!({ "detach": true }), "unimplemented", None);
     let folder = project();

@@ -43,6 +43,9 @@ pub(super) struct Engine {
     engine_executable_configured: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     engine_executable_configured_rejected: Option<Value>,
+    // No engine is attached to this tool, so neither is known.
+    attached_engine_version: Option<String>,
+    matches_attached_engine: Option<bool>,
 }
 
 /// What a check found. Without `diagnostics` no compiler answered.
