@@ -247,7 +247,7 @@ fn extra_arguments_stay_arguments() {
         json!(["--path", "res://x"]),
         json!(["--main-pack", "x.pck"]),
         json!(["--editor"]),
-        json!(["--script", "/tmp/x.gd"]),
+        json!(["--script", "/elsewhere/x.gd"]),
         json!(["-s", "res://../x.gd"]),
         json!(["../other.tscn"]),
         json!(["/x/project.godot"]),
