@@ -11,7 +11,7 @@ use crate::{
     catalog::Catalog,
     cli::{Options, Usage},
     files,
-    loader::{Candidate, Loader, State, pins::Pins},
+    loader::{Candidate, State, pins::Pins},
     log::LogRing,
     serve::Parts,
 };
@@ -107,9 +107,7 @@ pub fn check(options: &Options, file: &Path) -> Result<Report, Usage> {
 /// # Errors
 /// An option that can't be used, or a file that can't be written.
 pub fn pin(options: &Options, output: Option<&Path>) -> Result<Report, Usage> {
-    let loader = Loader::new(options.pack_folders()?, None, options.cache_folder());
-    let packs: Vec<_> = loader.load().into_iter().filter_map(|one| one.result.ok()).collect();
-    let pins = Pins::of(packs.iter().map(AsRef::as_ref));
+    let pins = Pins::of(catalog(options)?.rows());
     let text = pretty(&json!(pins));
     let Some(file) = output else { return Ok(Report { text, good: true }) };
     let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
@@ -117,7 +115,7 @@ pub fn pin(options: &Options, output: Option<&Path>) -> Result<Report, Usage> {
         error: format!("`{}` can't be written: {error}", file.display()),
         hint: "name a file in a folder that you can write".into(),
     })?;
-    let text = format!("{} packs are pinned in {}\n", packs.len(), file.display());
+    let text = format!("{} packs are pinned in {}\n", pins.packs.len(), file.display());
     Ok(Report { text, good: true })
 }
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{
-    fixtures::{cargo, library_name, lock, put, target},
+    fixtures::{cargo, library_name, lock, put, quoted, target},
     host::{Host, call, text, tools},
 };
 
@@ -33,7 +33,7 @@ fn write_pack(folder: &Path) {
     let names: Vec<_> = files.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["Cargo.toml", "src/lib.rs", "src/list.rs", "src/add.rs", "src/tests.rs"]);
     let documented = "\"../didi/plugin-api\"";
-    let here = format!("{:?}", repository().join("plugin-api"));
+    let here = quoted(&repository().join("plugin-api"));
     for (name, text) in files {
         put(&folder.join(name), &text.replace(documented, &here));
     }

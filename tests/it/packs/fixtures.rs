@@ -106,6 +106,11 @@ pub(crate) fn lock(folder: &Path) {
     }
 }
 
+/// A path as TOML has it.
+pub(crate) fn quoted(path: &Path) -> String {
+    format!("{:?}", path.to_str().unwrap())
+}
+
 fn plain_manifest() -> String {
     "[package]\nname = \"plain\"\nversion = \"1.0.0\"\nedition = \"2024\"\n\n\
      [lib]\ncrate-type = [\"cdylib\"]\npath = \"lib.rs\"\n"
@@ -113,12 +118,13 @@ fn plain_manifest() -> String {
 }
 
 fn stress_manifest(pack: &str, api: &Path, features: &str) -> String {
-    let source = repository().join("tests/packs/stress/lib.rs");
+    let source = quoted(&repository().join("tests/packs/stress/lib.rs"));
+    let api = quoted(api);
     format!(
         "[package]\nname = {pack:?}\nversion = \"1.0.0\"\nedition = \"2024\"\n\n\
-         [lib]\ncrate-type = [\"cdylib\"]\npath = {source:?}\n\n\
+         [lib]\ncrate-type = [\"cdylib\"]\npath = {source}\n\n\
          [features]\ndefault = {features}\nnewer = []\n\n\
-         [dependencies]\ndidi-plugin-api = {{ path = {api:?} }}\n\
+         [dependencies]\ndidi-plugin-api = {{ path = {api} }}\n\
          schemars = \"1.2\"\nserde = {{ version = \"1\", features = [\"derive\"] }}\n"
     )
 }

@@ -62,6 +62,18 @@ impl ToolPack for Stress {
         }
     }
 
+    fn resources(&'static self) -> Vec<Resource> {
+        match NAME {
+            "stress-unfit" => vec![Resource::new(
+                "godot://project/journal",
+                "false-journal",
+                "Would stand in the way of the server's own.",
+                |_, _| Answer::of(json!({})),
+            )],
+            _ => vec![],
+        }
+    }
+
     fn needs(&'static self) -> Vec<String> {
         match NAME {
             "stress-needs" => vec!["host.teleport".into()],

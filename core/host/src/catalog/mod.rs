@@ -277,7 +277,7 @@ impl Building {
             row.tools.push(tool.name.clone());
             self.add_tool(&owner, entry, tool);
         }
-        self.add_resources(&owner, &pack.desc);
+        row.reasons.append(&mut self.add_resources(&owner, &pack.desc));
     }
 
     /// A need that this host can't meet, or a tool that somebody else registered before.
@@ -329,14 +329,34 @@ impl Building {
         self.catalog.tools.push(tool);
     }
 
-    fn add_resources(&mut self, owner: &Owner, desc: &PackDesc) {
+    /// Takes the resources in, and answers why some were not.
+    fn add_resources(&mut self, owner: &Owner, desc: &PackDesc) -> Vec<Refused> {
+        let mut reasons = vec![];
         for (entry, document) in (0..).zip(&desc.resources) {
-            let Ok(desc) = serde_json::from_value::<ResourceDesc>(document.clone()) else {
-                tracing::warn!(pack = owner.name(), "a resource's declaration can't be read");
-                continue;
-            };
-            let resource = Resource { desc, owner: owner.clone(), entry };
-            self.catalog.resources.push(Arc::new(resource));
+            match self.read_resource(document) {
+                Ok(desc) => {
+                    let resource = Resource { desc, owner: owner.clone(), entry };
+                    self.catalog.resources.push(Arc::new(resource));
+                }
+                Err(why) => {
+                    let uri = document["uri"].as_str().unwrap_or("?");
+                    let pack = owner.name();
+                    let why = format!("resource `{uri}` of pack `{pack}` is left out: {why}");
+                    reasons.push(Refused::new(Gate::Descriptor, why));
+                }
+            }
+        }
+        reasons
+    }
+
+    fn read_resource(&self, document: &Value) -> Result<ResourceDesc, String> {
+        let desc = serde_json::from_value::<ResourceDesc>(document.clone())
+            .map_err(|error| format!("its declaration can't be read: {error}"))?;
+        match self.catalog.resources.iter().find(|one| one.desc.uri == desc.uri) {
+            Some(first) => {
+                Err(format!("it is already registered by pack `{}`", first.owner.name()))
+            }
+            None => Ok(desc),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::{fs, path::Path};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Gate, Pack, Refused};
+use super::{Gate, Refused, Row, State};
 
 /// Largest pin list, in bytes.
 const MAX_LIST_BYTES: u64 = 1024 * 1024;
@@ -48,15 +48,16 @@ impl Pins {
         serde_json::from_slice(&bytes).map_err(|error| say(format!("is not a pin list: {error}")))
     }
 
-    /// The list of these packs.
-    pub fn of<'a>(packs: impl Iterator<Item = &'a Pack>) -> Self {
-        let pin = |pack: &Pack| Pin {
-            name: pack.stamp.pack.clone(),
-            version: pack.stamp.version.clone(),
-            api: pack.stamp.api.clone(),
-            sha256: pack.sha256.clone(),
+    /// The list of the packs that are served.
+    pub fn of(rows: &[Row]) -> Self {
+        let served = rows.iter().filter(|row| row.state == State::Loaded);
+        let pin = |row: &Row| {
+            let (stamp, sha256) = (row.stamp.as_ref()?, row.sha256.clone()?);
+            let (name, version, api) =
+                (stamp.pack.clone(), stamp.version.clone(), stamp.api.clone());
+            Some(Pin { name, version, api, sha256 })
         };
-        Pins { packs: packs.map(pin).collect() }
+        Pins { packs: served.filter_map(pin).collect() }
     }
 
     /// Refuses what is not on the list.
