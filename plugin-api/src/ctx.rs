@@ -113,9 +113,6 @@ pub enum Expect {
 pub struct WriteOptions {
     /// What has to be there.
     pub expect: Expect,
-    /// Whether to remove the file; the data is then ignored.
-    #[serde(default)]
-    pub remove: bool,
 }
 
 /// What a write did, read back from the disk.
@@ -309,7 +306,7 @@ impl Project<'_, '_> {
         data: &[u8],
         expect: Expect,
     ) -> Result<Written, Refusal> {
-        let options = to_json(&WriteOptions { expect, remove: false })?;
+        let options = to_json(&WriteOptions { expect })?;
         let path = path.res_path();
         read(self.ctx.host.write_file(path.as_str().into(), data.into(), options.as_slice().into()))
     }

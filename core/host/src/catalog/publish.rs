@@ -134,7 +134,9 @@ fn entry(tool: &Tool, name: &str, view: ListView) -> Value {
     };
     entry.insert("description".into(), description.into());
     entry.insert("inputSchema".into(), tool.input_schema.clone());
+    // Answers validate without their schema, too: the short list leaves it out.
     if let Some(output) = &tool.output_schema
+        && view.profile == Profile::Full
         && !legacy
     {
         entry.insert("outputSchema".into(), output.clone());

@@ -17,7 +17,7 @@ fn project() -> (tempfile::TempDir, ProjectFiles) {
 }
 
 fn expect(expect: Expect) -> WriteOptions {
-    WriteOptions { expect, remove: false }
+    WriteOptions { expect }
 }
 
 #[test]

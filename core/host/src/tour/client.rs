@@ -92,7 +92,11 @@ impl Client {
     ///
     /// # Errors
     /// The outer one is a sentence, the inner one the tool's refusal.
-    pub(super) fn call(&mut self, tool: &str, arguments: Value) -> Result<Result<Value, Value>, String> {
+    pub(super) fn call(
+        &mut self,
+        tool: &str,
+        arguments: Value,
+    ) -> Result<Result<Value, Value>, String> {
         let result = self.request("tools/call", json!({"name": tool, "arguments": arguments}))?;
         if result["isError"] == true {
             let text = result["content"][0]["text"].as_str().unwrap_or_default();
