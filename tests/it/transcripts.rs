@@ -9,11 +9,13 @@ use std::{
     path::{Path, PathBuf},
     sync::Mutex,
     thread,
+    time::Instant,
 };
 
 use didi_tests::{
-    Launch, Project, Server,
+    Launch, Project, REMEDIES, Server,
     json::{Kept, matches, nulls},
+    server::PATIENCE,
     stub_engine, tests_folder,
 };
 use serde_json::{Value, json};
@@ -23,7 +25,7 @@ const AT_ONCE: usize = 4;
 
 /// Members that are null on purpose: an error that can't be matched to a request, and documented nulls.
 const MAY_BE_NULL: &[&str] =
-    &[".id", ".details", ".before", ".after", ".value", ".undo", ".default"];
+    &[".id", ".details", ".before", ".after", ".value", ".undo", ".default", ".resource_type"];
 
 #[test]
 fn every_transcript_holds() {
@@ -120,9 +122,12 @@ impl Play {
         let root = project.root().canonicalize().unwrap();
         let kept = Kept::from([("PROJECT".to_owned(), root.to_str().into())]);
         let mut launch = Launch::over(project.root());
-        if let Some(body) = headers("stub:").next() {
-            launch = launch.env("GODOT_BIN", stub_engine(project.outside(), body));
-        }
+        // No transcript may depend on an engine of the machine.
+        let engine = match headers("stub:").next() {
+            Some(body) => stub_engine(project.outside(), body),
+            None => project.outside().join("no-engine"),
+        };
+        launch = launch.env("GODOT_BIN", engine);
         for variable in headers("env:") {
             let (name, value) = variable.split_once('=').expect("env: NAME=value");
             launch = launch.env(name, value);
@@ -154,6 +159,8 @@ impl Play {
                 let message = self.server.recv();
                 self.compare(rest, &message)
             }
+            "<answered" => self.answered(rest),
+            "<refused" => self.refused(rest),
             "wait" => self.wait(rest),
             "silence" => self.silence(),
             "eof" => {
@@ -165,6 +172,7 @@ impl Play {
                 Ok(())
             }
             "file" => self.file(rest),
+            "until" => self.until(rest),
             "write" => {
                 let (path, text) = rest.split_once(' ').ok_or("write PATH \"text\"")?;
                 self.project.write(path, text_of(text)?);
@@ -234,6 +242,48 @@ impl Play {
         Ok(())
     }
 
+    /// `<answered ID PATTERN`: a tool's success whose data has the pattern's members, with its text copy.
+    fn answered(&mut self, rest: &str) -> Result<(), String> {
+        let (id, pattern) = rest.split_once(' ').ok_or("<answered ID PATTERN")?;
+        let message = self.server.recv();
+        let whole = json!({"jsonrpc": "2.0", "id": "[any]", "result": {"...": true,
+            "content": "[array]", "structuredContent": "[object]", "isError": false}});
+        self.compare(&whole.to_string(), &message)?;
+        same_id(id, &message)?;
+        let result = &message["result"];
+        let copy = result["content"][0]["text"].as_str().unwrap_or_default();
+        if serde_json::from_str::<Value>(copy).ok().as_ref() != Some(&result["structuredContent"]) {
+            return Err(format!("the text is no copy of the data: {message}"));
+        }
+        let pattern = open(self.pattern(pattern)?);
+        self.compare(&pattern.to_string(), &result["structuredContent"])
+    }
+
+    /// `<refused ID STATUS CODE PATTERN`: a tool's refusal whose `error.data` has the pattern's members.
+    fn refused(&mut self, rest: &str) -> Result<(), String> {
+        let words: Vec<&str> = rest.splitn(4, ' ').collect();
+        let [id, status, code, pattern] = words[..] else {
+            return Err("<refused ID STATUS CODE PATTERN".into());
+        };
+        let message = self.server.recv();
+        let mut data = open(self.pattern(pattern)?);
+        data["code"] = code.into();
+        data["tool"] = "[string]".into();
+        data["canonical_tool"] = "[string]".into();
+        data["retryable"] = data.get("retryable").cloned().unwrap_or_else(|| "[bool]".into());
+        let status: u16 = status.parse().map_err(|_| "a status is a number")?;
+        let error = json!({"code": status, "message": "[string]", "data": data});
+        let text = json!({"[json]": {"error": error, "execution_mode": "[string]"}});
+        let mut result = json!({"content": [{"type": "text", "text": text}], "isError": true});
+        if message["result"].get("resultType").is_some() {
+            result["resultType"] = "complete".into();
+        }
+        let whole = json!({"jsonrpc": "2.0", "id": "[any]", "result": result});
+        self.compare(&whole.to_string(), &message)?;
+        same_id(id, &message)?;
+        has_remedy(&message)
+    }
+
     /// Waits for the first message that matches, past others, which stay in line.
     fn wait(&mut self, pattern: &str) -> Result<(), String> {
         let pattern = self.pattern(pattern)?;
@@ -266,6 +316,21 @@ impl Play {
         if holds { Ok(()) } else { Err(format!("`{rest}` does not hold; the file: {text:?}")) }
     }
 
+    /// Waits until a file is there.
+    fn until(&self, path: &str) -> Result<(), String> {
+        let deadline = Instant::now() + PATIENCE;
+        while !self.project.file(path).exists() {
+            if Instant::now() > deadline {
+                return Err(format!(
+                    "`{path}` did not appear; standard error:\n{}",
+                    self.server.log()
+                ));
+            }
+            thread::yield_now();
+        }
+        Ok(())
+    }
+
     /// Ends the server: it exits well and at once, and nothing that was not expected is left.
     fn end(self) -> Result<(), String> {
         let closed = self.server.close();
@@ -277,6 +342,26 @@ impl Play {
         }
         if closed.rest.is_empty() { Ok(()) } else { Err(format!("left over: {:?}", closed.rest)) }
     }
+}
+
+fn open(mut pattern: Value) -> Value {
+    pattern["..."] = true.into();
+    pattern
+}
+
+fn same_id(id: &str, message: &Value) -> Result<(), String> {
+    if message["id"].to_string() == id { Ok(()) } else { Err(format!("not {id}: {message}")) }
+}
+
+/// Every refusal says what fixes it, or that nothing does.
+fn has_remedy(message: &Value) -> Result<(), String> {
+    let text = message["result"]["content"][0]["text"].as_str().unwrap_or_default();
+    let whole: Value = serde_json::from_str(text).unwrap_or_default();
+    let data = &whole["error"]["data"];
+    if REMEDIES.iter().any(|name| data.get(name).is_some()) {
+        return Ok(());
+    }
+    Err(format!("a refusal without a remedy: {data}"))
 }
 
 /// Pieces of JSON that would otherwise stand in every file.

@@ -25,6 +25,20 @@ pub use engine::{godot, stub_engine};
 pub use project::Project;
 pub use server::{Closed, Launch, Server, modern};
 
+/// Members of a refusal's data that say what fixes it.
+pub const REMEDIES: [&str; 10] = [
+    "retry_with",
+    "field",
+    "argument",
+    "parameter",
+    "missing",
+    "did_you_mean",
+    "next_call",
+    "restart_with",
+    "retry_after_ms",
+    "no_remedy",
+];
+
 /// Folder with the built program and packs: the one above the running test binary's.
 ///
 /// # Panics
