@@ -23,7 +23,8 @@ const MAX_DIAGNOSTICS: usize = 100;
 struct Args {
     #[schemars(length(min = 1, max = 1024))]
     script_path: String,
-    #[schemars(length(max = 1_048_576))]
+    // An empty file is a file.
+    #[schemars(length(min = 0, max = 1_048_576))]
     source_text: String,
     /// Replace an existing script.
     #[serde(default)]
