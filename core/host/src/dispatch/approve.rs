@@ -473,7 +473,8 @@ impl Approvals {
         if state.to != binding {
             return gone("was given to another call");
         }
-        if state.expires_ms <= source::now_ms() {
+        // A no needs no time: only a yes can come too late.
+        if said.action == Action::Accept && state.expires_ms <= source::now_ms() {
             return gone("is past its time");
         }
         {

@@ -93,6 +93,8 @@ pub struct Terms {
     pub stateless: bool,
     /// What the client declared, for this request or in `initialize`.
     pub capabilities: Value,
+    /// What a request of a session declares beside that, for itself alone; null for none.
+    pub own_capabilities: Value,
     /// The runtime session that the request names.
     pub session: Option<String>,
     /// Where progress is wanted.
@@ -106,6 +108,7 @@ impl Terms {
             revision,
             stateless: false,
             capabilities,
+            own_capabilities: meta.get(CAPABILITIES_KEY).cloned().unwrap_or_default(),
             session: None,
             progress_token: progress_token(meta),
         }
@@ -138,7 +141,14 @@ impl Terms {
             }
         };
         let progress_token = progress_token(meta);
-        Ok(Some(Terms { revision, stateless: true, capabilities, session, progress_token }))
+        Ok(Some(Terms {
+            revision,
+            stateless: true,
+            capabilities,
+            own_capabilities: Value::Null,
+            session,
+            progress_token,
+        }))
     }
 
     /// Terms of `server/discover`, which is answered without any.
@@ -147,6 +157,7 @@ impl Terms {
             revision: Revision::V2026_07,
             stateless: true,
             capabilities: json!({}),
+            own_capabilities: Value::Null,
             session: None,
             progress_token: None,
         }

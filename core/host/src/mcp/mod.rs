@@ -276,7 +276,7 @@ impl Server {
             }),
             "resources/subscribe" if !modern => {
                 self.when_ready(responder, move |server, responder| {
-                    responder.settle_with(server.subscribe(&params));
+                    responder.settle_with(server.subscribe(&terms, &params));
                 });
             }
             "resources/unsubscribe" if !modern => responder.settle_with(self.unsubscribe(&params)),
@@ -348,7 +348,8 @@ impl Server {
 
     /// What a client can do without in this answer.
     fn economy(&self, terms: &Terms) -> Economy {
-        Economy::declared(&terms.capabilities).or(Economy {
+        let own = Economy::declared(&terms.own_capabilities);
+        Economy::declared(&terms.capabilities).or(own).or(Economy {
             omit_text_copy: self.facts.omit_text_copy,
             omit_session_descriptor: self.facts.descriptor_once,
         })

@@ -177,9 +177,13 @@ impl Listener {
 
 impl Server {
     /// `resources/subscribe`.
-    pub(super) fn subscribe(&self, params: &Map<String, Value>) -> Result<Value, ProtocolError> {
+    pub(super) fn subscribe(
+        &self,
+        terms: &Terms,
+        params: &Map<String, Value>,
+    ) -> Result<Value, ProtocolError> {
         let uri = uri_of(params)?;
-        let file = self.watched_file(uri)?;
+        let file = self.watched_file(terms, uri)?;
         {
             let mut inner = self.subscriptions.lock();
             if inner.legacy.len() >= MAX_SUBSCRIBED {
@@ -227,7 +231,7 @@ impl Server {
                     .error(&ProtocolError::params("`resourceSubscriptions` takes URIs"));
             };
             // A resource that can't be watched is left out of the honoured subset.
-            if let Ok(file) = self.watched_file(uri)
+            if let Ok(file) = self.watched_file(terms, uri)
                 && files.len() < MAX_SUBSCRIBED
             {
                 files.push((uri.to_owned(), file));
@@ -259,11 +263,11 @@ impl Server {
     }
 
     /// The file behind a subscribable resource.
-    fn watched_file(&self, uri: &str) -> Result<PathBuf, ProtocolError> {
+    fn watched_file(&self, terms: &Terms, uri: &str) -> Result<PathBuf, ProtocolError> {
         let dispatcher = self.dispatcher();
         let catalog = dispatcher.catalog();
         let Some((resource, variable)) = catalog.resource(uri) else {
-            return Err(unknown(uri, &Terms::discovering()));
+            return Err(unknown(uri, terms));
         };
         let Some(watch) = &resource.desc.watch else {
             let message = "this resource has no changes to subscribe to";
