@@ -24,8 +24,19 @@ use serde_json::{Value, json};
 const AT_ONCE: usize = 4;
 
 /// Members that are null on purpose: an error that can't be matched to a request, and documented nulls.
-const MAY_BE_NULL: &[&str] =
-    &[".id", ".details", ".before", ".after", ".value", ".undo", ".default", ".resource_type"];
+const MAY_BE_NULL: &[&str] = &[
+    ".id",
+    ".details",
+    ".before",
+    ".after",
+    ".value",
+    ".undo",
+    ".default",
+    ".resource_type",
+    ".attached_engine_version",
+    ".matches_attached_engine",
+    ".engine_executable",
+];
 
 #[test]
 fn every_transcript_holds() {
