@@ -260,3 +260,6 @@ macro_rules! export_pack {
         };
     };
 }
+
+#[cfg(test)]
+mod tests;

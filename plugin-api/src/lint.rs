@@ -154,3 +154,6 @@ fn walk_at_depth(schema: &Value, at: &str, output: bool, depth: usize, found: &m
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

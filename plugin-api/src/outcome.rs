@@ -128,3 +128,6 @@ impl Target {
         self
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -170,3 +170,6 @@ impl Unfinished {
         self.0
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -181,3 +181,6 @@ impl JsonSchema for AnyValue {
         true
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -55,3 +55,6 @@ impl Stamp {
         Stamp(out)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -350,3 +350,6 @@ impl HostV1 for Scripted {
         self.now_ms.load(Ordering::Relaxed)
     }
 }
+
+#[cfg(test)]
+mod tests;
