@@ -32,7 +32,10 @@ use crate::{
 };
 
 /// How long calls that still run at the end of input may take to end by themselves.
-const END_GRACE: Duration = Duration::from_millis(500);
+const END_GRACE: Duration = Duration::from_millis(400);
+
+/// How long ending may take in all, whatever hangs: a client that does not read, a pack's own thread.
+const END_LIMIT: Duration = Duration::from_millis(900);
 
 /// The parts of a process that serve tools, without the protocol.
 pub struct Parts {
@@ -163,8 +166,12 @@ fn read(server: &Arc<Server>) {
 #[allow(clippy::exit, reason = "a blocked write or a pack's thread must not keep the process")]
 fn end(server: &Server, ended: &AtomicBool) {
     if ended.swap(true, Ordering::SeqCst) {
-        thread::sleep(Duration::from_secs(2));
+        thread::sleep(END_LIMIT * 2);
     }
+    thread::spawn(|| {
+        thread::sleep(END_LIMIT);
+        std::process::exit(0);
+    });
     server.stop(END_GRACE);
     std::process::exit(0);
 }

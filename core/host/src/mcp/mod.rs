@@ -46,6 +46,9 @@ pub const MAX_IN_FLIGHT: usize = 4096;
 /// Threads for calls that do not change the project.
 const MAX_WORKERS: usize = 64;
 
+/// How long cancelled calls, and then cancelled jobs, are waited for at the end.
+const STOP_WAIT: Duration = Duration::from_millis(200);
+
 /// What `initialize` and `server/discover` say of the process.
 #[derive(Debug, Clone, Copy)]
 pub struct Facts {
@@ -442,10 +445,10 @@ impl Server {
         }
         if !idle {
             self.open.cancel_all();
-            until(Duration::from_millis(300));
+            until(STOP_WAIT);
         }
         if let Some(dispatcher) = dispatcher {
-            let deadline = source::now() + Duration::from_millis(300);
+            let deadline = source::now() + STOP_WAIT;
             while dispatcher.jobs.counts().0 > 0 && source::now() < deadline {
                 thread::sleep(Duration::from_millis(1));
             }
