@@ -42,7 +42,7 @@ fn lines(criterion: &mut Criterion) {
     let large = large.to_string();
     group.throughput(Throughput::Bytes(large.len() as u64));
     group.bench_function("read 1 MB", |bench| {
-        bench.iter(|| jsonrpc::read_line(black_box(large.as_bytes())))
+        bench.iter(|| jsonrpc::read_line(black_box(large.as_bytes())));
     });
     group.finish();
 }

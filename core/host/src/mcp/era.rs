@@ -7,7 +7,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::{answer::Economy, jsonrpc::ProtocolError};
+use crate::jsonrpc::ProtocolError;
 
 /// Prefix of the protocol's own `_meta` keys.
 pub const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
@@ -99,8 +99,6 @@ pub struct Terms {
     pub session: Option<String>,
     /// Where progress is wanted.
     pub progress_token: Option<Value>,
-    /// What the request itself can do without, beside what `initialize` declared.
-    pub economy: Economy,
 }
 
 impl Terms {
@@ -162,7 +160,6 @@ impl Terms {
             own_capabilities: Value::Null,
             session: None,
             progress_token: None,
-            economy: Economy::default(),
         }
     }
 
