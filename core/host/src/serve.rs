@@ -122,12 +122,13 @@ fn load(
         if yolo {
             tracing::warn!("confirmations are skipped: every call runs without being asked about");
         }
+        let seen = watches.then(|| watch::look(&parts));
         let catalog = parts.catalog();
         report(catalog.rows());
         let dispatcher = parts.dispatcher(catalog);
         pending.provide(Arc::clone(&dispatcher));
-        if watches {
-            watch::watch(&parts, &dispatcher, &server);
+        if let Some(seen) = seen {
+            watch::watch(&parts, &dispatcher, &server, seen);
         }
     });
 }

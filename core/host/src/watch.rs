@@ -24,13 +24,14 @@ use crate::{
 const INTERVAL: Duration = Duration::from_millis(250);
 
 /// Size, time of the last write, and what tells two files of one name apart.
-type Sight = (u64, Option<SystemTime>, [u64; 3]);
+pub type Sight = (u64, Option<SystemTime>, [u64; 3]);
 
-type Look = BTreeMap<PathBuf, Sight>;
+/// The pack files as they lay there at one moment.
+pub type Look = BTreeMap<PathBuf, Sight>;
 
-/// Watches for as long as the process lives.
-pub fn watch(parts: &Parts, dispatcher: &Arc<Dispatcher>, server: &Arc<Server>) {
-    let mut taken = look(parts);
+/// Watches for as long as the process lives. `taken` was seen before the packs were taken up, so that a change
+/// in between is not lost.
+pub fn watch(parts: &Parts, dispatcher: &Arc<Dispatcher>, server: &Arc<Server>, mut taken: Look) {
     let mut before = taken.clone();
     loop {
         thread::sleep(INTERVAL);
@@ -44,7 +45,8 @@ pub fn watch(parts: &Parts, dispatcher: &Arc<Dispatcher>, server: &Arc<Server>) 
     }
 }
 
-fn look(parts: &Parts) -> Look {
+/// Looks at the pack files.
+pub fn look(parts: &Parts) -> Look {
     let files = parts.loader.files().into_iter().map(|(_, file)| file);
     let stamp = |file: PathBuf| {
         let found = fs::metadata(&file).ok()?;

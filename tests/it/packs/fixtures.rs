@@ -88,9 +88,7 @@ fn build() {
 
 fn workspace(folder: &Path, members: &[(String, String)]) {
     let names: Vec<_> = members.iter().map(|(name, _)| name).collect();
-    let manifest = format!(
-        "[workspace]\nresolver = \"3\"\nmembers = {names:?}\n\n[profile.dev]\ndebug = false\n"
-    );
+    let manifest = format!("[workspace]\nresolver = \"3\"\nmembers = {names:?}\n");
     put(&folder.join("Cargo.toml"), &manifest);
     for (name, manifest) in members {
         put(&folder.join(name).join("Cargo.toml"), manifest);
@@ -242,6 +240,8 @@ pub(crate) fn cargo(folder: &Path, args: &[&str]) -> String {
         .arg("--offline")
         .current_dir(folder)
         .env("CARGO_TARGET_DIR", target())
+        // Small files, and one build of what all of them depend on.
+        .envs([("CARGO_INCREMENTAL", "0"), ("CARGO_PROFILE_DEV_DEBUG", "0")])
         .env_remove("CARGO_BUILD_TARGET")
         .output()
         .unwrap();

@@ -3,8 +3,8 @@
 //! Six gates, in order; nothing of a pack runs in this process before the fifth, and the fifth is entered on
 //! the first call and not at start:
 //!
-//! 1. [`file`]: name, regular file, no link, owner and mode.
-//! 2. [`file`] and [`cache`]: digest, pin list, private copy named by the digest.
+//! 1. [`mod@file`]: name, regular file, no link, owner and mode.
+//! 2. [`mod@file`] and [`cache`]: digest, pin list, private copy named by the digest.
 //! 3. [`image`]: the headers promise nothing past the end.
 //! 4. [`image`]: the stamp, its api and target; then, once per unseen digest, the [`trial`] in a child.
 //! 5. [`open`]: the library is mapped and its layout compared both ways.
