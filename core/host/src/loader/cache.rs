@@ -7,9 +7,11 @@
 //! Spec: P-31, gates of the loader.
 
 use std::{
-    fs::{self, OpenOptions},
+    ffi::OsStr,
+    fs::{self, File, OpenOptions},
     io::{self, Write},
     path::{Path, PathBuf},
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use didi_plugin_api::{desc::PackDesc, digest::sha256_hex, stamp::API_VERSION};
@@ -17,6 +19,15 @@ use serde::{Deserialize, Serialize};
 
 use super::{Gate, Refused, image::Stamp, trial};
 use crate::source;
+
+/// Copies of one file name that are kept whatever their age.
+const KEPT_COPIES: usize = 16;
+
+/// How long a copy that nobody took up stays beyond that.
+const KEPT_FOR: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// How exactly a copy's time says when it was last taken up.
+const TOUCHED_EVERY: Duration = Duration::from_secs(24 * 3600);
 
 /// What the trial of one digest found, under this host's version.
 #[derive(Serialize, Deserialize)]
@@ -43,11 +54,13 @@ impl Cache {
         let copy = self.place(sha256).join(name);
         // The length tells a whole copy; the digest is checked when it is opened.
         if fs::metadata(&copy).is_ok_and(|found| found.len() == bytes.len() as u64) {
+            touch(&copy);
             return Ok(copy);
         }
         let made = private_folder(&self.folder)
             .and_then(|()| private_folder(&self.place(sha256)))
             .and_then(|()| write_once(&copy, bytes));
+        self.sweep(name);
         made.map(|()| copy).map_err(|error| {
             let folder = self.folder.display();
             Refused::new(
@@ -89,8 +102,40 @@ impl Cache {
         }
     }
 
+    /// Every build leaves a copy, and a studio builds often: old copies of a file that was copied anew go.
+    fn sweep(&self, name: &OsStr) {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let mut copies: Vec<(SystemTime, PathBuf)> = entries
+            .filter_map(|entry| {
+                let found = fs::metadata(entry.path().join(name)).ok()?;
+                Some((found.modified().ok()?, entry.path()))
+            })
+            .collect();
+        copies.sort_by_key(|(taken_up, _)| std::cmp::Reverse(*taken_up));
+        for (taken_up, folder) in copies.into_iter().skip(KEPT_COPIES) {
+            if age(taken_up) > KEPT_FOR {
+                // A copy that can't be removed is only a file too many.
+                let _ = fs::remove_dir_all(folder);
+            }
+        }
+    }
+
     fn place(&self, sha256: &str) -> PathBuf {
         self.folder.join(&sha256[..32])
+    }
+}
+
+fn age(of: SystemTime) -> Duration {
+    let now = UNIX_EPOCH + Duration::from_millis(source::now_ms());
+    now.duration_since(of).unwrap_or_default()
+}
+
+/// Notes that a copy was taken up, once a day; without the note it only goes earlier.
+fn touch(copy: &Path) {
+    let stale = |found: SystemTime| age(found) > TOUCHED_EVERY;
+    if fs::metadata(copy).and_then(|found| found.modified()).is_ok_and(stale) {
+        let now = UNIX_EPOCH + Duration::from_millis(source::now_ms());
+        let _ = File::options().append(true).open(copy).and_then(|file| file.set_modified(now));
     }
 }
 
@@ -156,3 +201,6 @@ fn write_once(place: &Path, bytes: &[u8]) -> io::Result<()> {
     }
     written
 }
+
+#[cfg(test)]
+mod tests;
