@@ -10,14 +10,14 @@ mod host;
 use std::{
     fs,
     os::unix::fs::{PermissionsExt, symlink},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use didi_tests::Server;
 use serde_json::{Value, json};
 
 use self::{
-    fixtures::{library, library_name, product_packs},
+    fixtures::{build_to_abort, library, library_name, product_packs},
     host::{Host, ask, call, hello, said, text, tools},
 };
 
@@ -286,6 +286,89 @@ fn a_second_start_tries_nothing_and_opens_nothing() {
         host.run_with(&["packs", "check", pack.to_str().unwrap()], &[("STRESS_LOADS", &loads)]);
     assert!(checked.status.success());
     assert_eq!(count(), 3);
+}
+
+#[test]
+fn servers_that_start_together_share_one_cache() {
+    let host = Host::new();
+    host.add("stress-plain");
+    host.add("stress-second");
+    let mut servers: Vec<_> = (0..4).map(|_| host.launch(&[]).start()).collect();
+    for server in &mut servers {
+        server.initialize("2025-06-18", json!({}));
+        assert_eq!(call(server, "plain_say", json!({}))["build"], "build_one");
+        assert_eq!(call(server, "second_say", json!({}))["build"], "build_one");
+    }
+    for server in servers {
+        let closed = server.close();
+        assert!(closed.status.success() && !closed.log.contains("is not served"), "{}", closed.log);
+    }
+    let copies = fs::read_dir(host.at("cache")).unwrap().count();
+    assert_eq!(copies, 2, "one folder a digest");
+}
+
+/// Finds the one private copy of a pack.
+fn private_copy(host: &Host, pack: &str) -> PathBuf {
+    let folders = fs::read_dir(host.at("cache")).unwrap();
+    let mut copies = folders.map(|one| one.unwrap().path().join(library_name(pack)));
+    copies.find(|copy| copy.exists()).unwrap()
+}
+
+#[test]
+fn a_private_copy_that_was_changed_is_not_run() {
+    let host = Host::new();
+    host.add("stress-plain");
+    assert_eq!(host.rows(&[])[0]["state"], "loaded");
+    let copy = private_copy(&host, "stress-plain");
+    assert_eq!(fs::metadata(&copy).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(fs::metadata(host.at("cache")).unwrap().permissions().mode() & 0o777, 0o700);
+    let mut bytes = fs::read(&copy).unwrap();
+    rewrite(&mut bytes, "build_one", "build_bad");
+    fs::write(&copy, bytes).unwrap();
+    let mut server = host.serve(&[]);
+    let fault = call(&mut server, "plain_say", json!({}));
+    assert_eq!(fault["error"]["code"], 500, "{fault}");
+    assert!(fault["error"]["message"].as_str().unwrap().contains("was changed"), "{fault}");
+    assert!(server.close().status.success());
+}
+
+#[test]
+fn a_cache_that_others_can_write_to_is_not_used() {
+    let host = Host::new();
+    host.add("stress-plain");
+    fs::create_dir(host.at("cache")).unwrap();
+    fs::set_permissions(host.at("cache"), fs::Permissions::from_mode(0o777)).unwrap();
+    let rows = host.rows(&[]);
+    assert_eq!(rows[0]["state"], "refused");
+    let reason = rows[0]["reasons"][0]["reason"].as_str().unwrap();
+    assert!(reason.contains("not yours alone") && reason.contains("--pack-cache"), "{reason}");
+}
+
+#[test]
+fn a_pack_folder_that_others_can_write_to_is_refused_file_by_file() {
+    let host = Host::new();
+    host.add("stress-plain");
+    fs::set_permissions(host.at("packs"), fs::Permissions::from_mode(0o777)).unwrap();
+    let rows = host.rows(&[]);
+    let reason = rows[0]["reasons"][0]["reason"].as_str().unwrap();
+    assert!(reason.contains("its folder is writable by others"), "{reason}");
+    assert_eq!(rows[0]["reasons"][0]["gate"], "file");
+}
+
+#[test]
+fn a_pack_folder_that_is_not_there_is_a_usage_error() {
+    let host = Host::new();
+    let output = host.run(&["--packs", "not/there", "packs", "list"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = text(&output.stderr);
+    assert!(said.starts_with("error: `not/there` is not a folder\nhint: "), "{said}");
+}
+
+#[test]
+fn a_pack_that_would_abort_on_a_panic_does_not_compile() {
+    let (built, said) = build_to_abort("stress-plain");
+    assert!(!built, "{said}");
+    assert!(said.contains("a tool pack must be built with panic = \"unwind\""), "{said}");
 }
 
 #[test]

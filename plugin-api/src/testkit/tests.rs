@@ -82,13 +82,8 @@ fn attach(ctx: &Ctx<'_>, _: Nothing) -> ToolResult {
 fn engine(ctx: &Ctx<'_>, _: Nothing) -> ToolResult {
     let version = ctx.engine()?.version;
     let scene = ctx.bridge_call("scene.get", json!({"path": "res://a.tscn"}))?;
-    let spec = ChildSpec {
-        program: None,
-        args: vec!["--version".into()],
-        env: vec![],
-        timeout_ms: 1000,
-        max_output_bytes: 1000,
-    };
+    let spec = json!({"args": ["--version"], "timeout_ms": 1000, "max_output_bytes": 1000});
+    let spec: ChildSpec = serde_json::from_value(spec).unwrap();
     let exit_code = ctx.run_child(&spec)?.exit_code;
     Answer::of(json!({"version": version, "scene": scene, "exit_code": exit_code}))
 }

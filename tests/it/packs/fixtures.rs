@@ -10,7 +10,7 @@
 use std::{
     env, fs,
     path::{Path, PathBuf},
-    process::Command,
+    process::{Command, Output},
     sync::OnceLock,
 };
 
@@ -234,8 +234,16 @@ pub(crate) fn put(file: &Path, text: &str) {
 
 /// Runs cargo in a folder, over the target directory of the tests, without a network.
 pub(crate) fn cargo(folder: &Path, args: &[&str]) -> String {
+    let output = try_cargo(folder, args, &[]);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "cargo {args:?} in {}\n{said}\n{errors}", folder.display());
+    said
+}
+
+fn try_cargo(folder: &Path, args: &[&str], env: &[(&str, &str)]) -> Output {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
+    Command::new(cargo)
         .args(args)
         .arg("--offline")
         .current_dir(folder)
@@ -243,10 +251,15 @@ pub(crate) fn cargo(folder: &Path, args: &[&str]) -> String {
         // Small files, and one build of what all of them depend on.
         .envs([("CARGO_INCREMENTAL", "0"), ("CARGO_PROFILE_DEV_DEBUG", "0")])
         .env_remove("CARGO_BUILD_TARGET")
+        .envs(env.iter().copied())
         .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "cargo {args:?} in {}\n{said}\n{errors}", folder.display());
-    said
+        .unwrap()
+}
+
+/// What the compiler says of a pack that is to be built with `panic = "abort"`.
+pub(crate) fn build_to_abort(pack: &str) -> (bool, String) {
+    library(pack);
+    let abort = [("CARGO_PROFILE_DEV_PANIC", "abort")];
+    let output = try_cargo(&home().join("packs"), &["check", "--package", pack], &abort);
+    (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
