@@ -27,6 +27,10 @@ pub mod ops {
     pub const ENGINE_FIND: &str = "engine.find";
     /// Takes a [`super::ChildSpec`], answers a [`super::ChildReport`].
     pub const CHILD_RUN: &str = "child.run";
+    /// Takes a list of [`super::Change`]s, answers a list of [`super::Written`]; since 1.1.
+    pub const PROJECT_APPLY: &str = "project.apply";
+    /// Answers the path of a folder that lives as long as the call; since 1.1.
+    pub const SCRATCH_FOLDER: &str = "scratch.folder";
 }
 
 /// Where a call stands. Fixed for the call.
@@ -60,6 +64,9 @@ pub struct ChildSpec {
     /// Added to the child's environment.
     #[serde(default)]
     pub env: Vec<(String, String)>,
+    /// Working folder: inside the project or the call's scratch folder; absent, the project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<PathBuf>,
     /// Milliseconds after which the whole process tree is killed.
     pub timeout_ms: u64,
     /// Bytes kept of standard output and standard error together; the newest beyond it are dropped.
@@ -113,6 +120,37 @@ pub enum Expect {
 pub struct WriteOptions {
     /// What has to be there.
     pub expect: Expect,
+}
+
+/// One step of a change of several files.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case")]
+pub enum Change {
+    /// Replaces or makes a text file.
+    Write {
+        /// `res://` path.
+        path: String,
+        /// The whole new content.
+        text: String,
+        /// What has to be there.
+        expect: Expect,
+    },
+    /// Moves a file to a place where nothing is; a change of letter case alone counts as such a place.
+    Move {
+        /// `res://` path now.
+        from: String,
+        /// `res://` path afterwards.
+        to: String,
+        /// What has to be at `from`.
+        expect: Expect,
+    },
+    /// Removes a file.
+    Remove {
+        /// `res://` path.
+        path: String,
+        /// What has to be there.
+        expect: Expect,
+    },
 }
 
 /// What a write did, read back from the disk.
@@ -213,6 +251,14 @@ impl<'h> Ctx<'h> {
     /// `engine_unavailable` or `toolchain_unavailable` when it can't be started; `cancelled`.
     pub fn run_child(&self, spec: &ChildSpec) -> Result<ChildReport, Refusal> {
         self.request(ops::CHILD_RUN, spec)
+    }
+
+    /// A folder outside of the project that is there until the call ends; for copies that are only checked.
+    ///
+    /// # Errors
+    /// `internal_error` when the system has no room for it.
+    pub fn scratch_folder(&self) -> Result<PathBuf, Refusal> {
+        self.request(ops::SCRATCH_FOLDER, &Value::Null)
     }
 
     /// Tells a waiting client how far the work is. `total` 0 means that it is not known.

@@ -53,7 +53,8 @@ pub mod tool;
 pub mod prelude {
     pub use crate::{
         ctx::{
-            ChildLine, ChildReport, ChildSpec, Ctx, EngineInfo, Expect, Level, Project, Written,
+            Change, ChildLine, ChildReport, ChildSpec, Ctx, EngineInfo, Expect, Level, Project,
+            Written,
         },
         desc::{Confirmation, Effects, Mode, SessionKind, Work},
         outcome::{Answer, Fact, Target, ToolResult},

@@ -32,7 +32,9 @@ use serde_json::Value;
 
 use crate::{
     abi::{HostV1, HostV1_TO, Reply, code, phase},
-    ctx::{CallContext, ChildReport, ChildSpec, EngineInfo, Expect, WriteOptions, Written, ops},
+    ctx::{
+        CallContext, Change, ChildReport, ChildSpec, EngineInfo, Expect, WriteOptions, Written, ops,
+    },
     desc::{Mode, ResourceDesc, ToolDesc},
     digest::sha256_hex,
     export::Opened,
@@ -76,6 +78,7 @@ struct Scripted {
     cancelled: AtomicBool,
     now_ms: AtomicU64,
     record: Mutex<Record>,
+    scratch: Mutex<Option<Scratch>>,
 }
 
 impl Kit {
@@ -107,6 +110,7 @@ impl Kit {
             cancelled: AtomicBool::new(false),
             now_ms: AtomicU64::new(1_700_000_000_000),
             record: Mutex::default(),
+            scratch: Mutex::default(),
         };
         Kit { opened, tools, resources, host }
     }
@@ -249,24 +253,7 @@ impl Scripted {
         let place = self.root.resolve(path).map_err(|fault| fault.refusal("path"))?;
         let before = fs::read(place.real()).ok();
         let shown = place.res_path();
-        match (&options.expect, &before) {
-            (Expect::Absent, Some(_)) => {
-                return Err(
-                    Refusal::new(codes::ALREADY_EXISTS, format!("`{shown}` exists")).floor()
-                );
-            }
-            (Expect::Sha256(want), Some(have)) if *want != sha256_hex(have) => {
-                return Err(
-                    Refusal::new(codes::CONFLICT, format!("`{shown}` changed")).retry_after_ms(0)
-                );
-            }
-            (Expect::Sha256(_), None) => {
-                return Err(
-                    Refusal::new(codes::CONFLICT, format!("`{shown}` is gone")).retry_after_ms(0)
-                );
-            }
-            _ => {}
-        }
+        compare(&shown, &options.expect, before.as_deref())?;
         fs::create_dir_all(place.real().parent().unwrap()).unwrap();
         let mut fresh = place.real().as_os_str().to_owned();
         fresh.push(".new");
@@ -280,6 +267,88 @@ impl Scripted {
             size_bytes: data.len() as u64,
             sha256: sha256_hex(data),
         })
+    }
+}
+
+impl Scripted {
+    /// Applies changes one after the other, having compared them all first.
+    fn apply(&self, changes: &[Change]) -> Result<Vec<Written>, Refusal> {
+        let place = |path: &str| self.root.resolve(path).map_err(|fault| fault.refusal("path"));
+        for change in changes {
+            let (Change::Write { path, expect, .. }
+            | Change::Move { from: path, expect, .. }
+            | Change::Remove { path, expect }) = change;
+            compare(
+                &place(path)?.res_path(),
+                expect,
+                fs::read(place(path)?.real()).ok().as_deref(),
+            )?;
+        }
+        changes.iter().map(|change| self.step(change)).collect()
+    }
+
+    fn step(&self, change: &Change) -> Result<Written, Refusal> {
+        let place = |path: &str| self.root.resolve(path).map_err(|fault| fault.refusal("path"));
+        let removed = |path: String| Written {
+            path,
+            replaced: true,
+            changed: true,
+            size_bytes: 0,
+            sha256: sha256_hex(b""),
+        };
+        match change {
+            Change::Write { path, text, expect } => {
+                self.write(path, text.as_bytes(), &WriteOptions { expect: expect.clone() })
+            }
+            Change::Move { from, to, .. } => {
+                let bytes = fs::read(place(from)?.real()).unwrap();
+                fs::remove_file(place(from)?.real()).unwrap();
+                self.write(to, &bytes, &WriteOptions { expect: Expect::Absent })
+            }
+            Change::Remove { path, .. } => {
+                fs::remove_file(place(path)?.real()).unwrap();
+                Ok(removed(place(path)?.res_path()))
+            }
+        }
+    }
+
+    fn scratch(&self) -> PathBuf {
+        let mut scratch = self.scratch.lock().unwrap();
+        scratch.get_or_insert_with(Scratch::make).0.clone()
+    }
+}
+
+/// A folder that goes with the kit.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn make() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("didi-kit-{}-{number}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        fs::create_dir_all(&folder).unwrap();
+        Scratch(folder.canonicalize().unwrap())
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn compare(shown: &str, expect: &Expect, have: Option<&[u8]>) -> Result<(), Refusal> {
+    let conflict = |what: &str| {
+        Err(Refusal::new(codes::CONFLICT, format!("`{shown}` {what}")).retry_after_ms(0))
+    };
+    match (expect, have) {
+        (Expect::Absent, Some(_)) => {
+            Err(Refusal::new(codes::ALREADY_EXISTS, format!("`{shown}` exists")).floor())
+        }
+        (Expect::Sha256(want), Some(have)) if *want != sha256_hex(have) => conflict("changed"),
+        (Expect::Sha256(_), None) => conflict("is gone"),
+        _ => Ok(()),
     }
 }
 
@@ -337,6 +406,11 @@ impl HostV1 for Scripted {
             ops::ENGINE_FIND => reply(self.engine.clone().ok_or_else(|| {
                 Refusal::new(codes::ENGINE_UNAVAILABLE, "no engine was scripted").floor()
             })),
+            ops::SCRATCH_FOLDER => reply(Ok(self.scratch())),
+            ops::PROJECT_APPLY => {
+                let changes: Vec<Change> = serde_json::from_slice(payload.as_slice()).unwrap();
+                reply(self.apply(&changes))
+            }
             ops::CHILD_RUN => {
                 let spec = serde_json::from_slice(payload.as_slice()).unwrap();
                 let run = self.child.as_ref().expect("the test scripts child processes");

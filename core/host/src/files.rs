@@ -6,6 +6,8 @@
 //!
 //! Spec: P-41, writing a file.
 
+mod apply;
+
 use std::{
     fs::{self, File, OpenOptions},
     io::{self, Write},
@@ -109,11 +111,7 @@ impl ProjectFiles {
         data: &[u8],
         expect: &Expect,
     ) -> Result<(Written, WriteRecord), Refusal> {
-        let before = match place.read(MAX_FILE_BYTES) {
-            Ok(bytes) => Some(bytes),
-            Err(refusal) if refusal.code == codes::NOT_FOUND && !place.real().exists() => None,
-            Err(refusal) => return Err(refusal),
-        };
+        let before = read_present(place)?;
         let before_digest = before.as_ref().map(|bytes| (bytes.len() as u64, sha256_hex(bytes)));
         check_expected(shown, expect, before_digest.as_ref().map(|(_, digest)| digest.as_str()))?;
         let changed = before.as_deref() != Some(data);
@@ -144,15 +142,18 @@ impl ProjectFiles {
 
     /// Renames a finished file over the place, having looked again where the folder really is.
     fn replace(&self, real: &Path, data: &[u8]) -> io::Result<()> {
+        self.contained_folder(real)?;
+        replace_file(real, data, || self.contained_folder(real).map(|_| ()))
+    }
+
+    /// Makes the folder of a place, and looks where it really is.
+    fn contained_folder(&self, real: &Path) -> io::Result<PathBuf> {
         let folder = real.parent().ok_or(io::ErrorKind::InvalidInput)?;
         fs::create_dir_all(folder)?;
-        let contained = || match fs::canonicalize(folder) {
-            Ok(now) if now.starts_with(self.root.folder()) => Ok(()),
-            Ok(_) => Err(io::Error::other("the folder now leads outside the project")),
-            Err(error) => Err(error),
-        };
-        contained()?;
-        replace_file(real, data, contained)
+        if fs::canonicalize(folder)?.starts_with(self.root.folder()) {
+            return Ok(folder.to_owned());
+        }
+        Err(io::Error::other("the folder now leads outside the project"))
     }
 
     /// Takes the lock that all Didi processes share for this path.
@@ -189,6 +190,15 @@ impl ProjectFiles {
 /// A held lock; the kernel frees it with the file.
 pub struct FileLock {
     _file: File,
+}
+
+/// The bytes of a file that may be missing.
+fn read_present(place: &ProjectPath) -> Result<Option<Vec<u8>>, Refusal> {
+    match place.read(MAX_FILE_BYTES) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(refusal) if refusal.code == codes::NOT_FOUND && !place.real().exists() => Ok(None),
+        Err(refusal) => Err(refusal),
+    }
 }
 
 fn refuse_kept(shown: &str) -> Result<(), Refusal> {
@@ -235,20 +245,23 @@ pub fn replace_file(
 ) -> io::Result<()> {
     let folder = real.parent().ok_or(io::ErrorKind::InvalidInput)?;
     let finished = folder.join(format!(".didi-{}.tmp", source::random_hex::<8>()));
-    let written = (|| {
-        let mut file = OpenOptions::new().write(true).create_new(true).open(&finished)?;
-        if let Ok(old) = fs::metadata(real) {
-            file.set_permissions(old.permissions())?;
-        }
-        file.write_all(data)?;
-        file.sync_data()?;
-        still_right()?;
-        fs::rename(&finished, real)
-    })();
+    let written = write_finished(&finished, real, data)
+        .and_then(|()| still_right())
+        .and_then(|()| fs::rename(&finished, real));
     if written.is_err() {
         let _ = fs::remove_file(&finished);
     }
     written
+}
+
+/// Writes a whole file that is to replace `real`, with the permissions of the old one.
+fn write_finished(finished: &Path, real: &Path, data: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).open(finished)?;
+    if let Ok(old) = fs::metadata(real) {
+        file.set_permissions(old.permissions())?;
+    }
+    file.write_all(data)?;
+    file.sync_data()
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
-    path::Path,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -20,12 +20,13 @@ use abi_stable::{
 };
 use didi_plugin_api::{
     abi::{HostRef, HostV1, HostV1_TO, Reply, code},
-    ctx::{CallContext, ChildReport, ChildSpec, ops},
+    ctx::{CallContext, Change, ChildReport, ChildSpec, ops},
     desc::{Mode, ToolDesc},
     refusal::{Code, Refusal, codes},
 };
 use serde::Serialize;
 use serde_json::Value;
+use tempfile::TempDir;
 
 use crate::{
     cancel::Cancel,
@@ -45,7 +46,8 @@ pub const MAX_CHILD_LIMIT: Duration = Duration::from_secs(900);
 pub const MAX_CHILD_OUTPUT_BYTES: usize = 8 * 1024 * 1024;
 
 /// Operations of the growth point, by which a pack's `needs` are checked.
-pub const OPERATIONS: [&str; 3] = [ops::CALL_CONTEXT, ops::ENGINE_FIND, ops::CHILD_RUN];
+pub const OPERATIONS: [&str; 5] =
+    [ops::CALL_CONTEXT, ops::ENGINE_FIND, ops::CHILD_RUN, ops::PROJECT_APPLY, ops::SCRATCH_FOLDER];
 
 /// What all calls share.
 #[derive(Clone)]
@@ -77,6 +79,7 @@ pub struct Services {
     cancel: Cancel,
     progress: Option<Progress>,
     done: Mutex<Done>,
+    scratch: Mutex<Option<TempDir>>,
 }
 
 /// What a call did beside its answer.
@@ -106,6 +109,7 @@ impl Services {
             cancel: cancel.clone(),
             progress,
             done: Mutex::default(),
+            scratch: Mutex::default(),
         }
     }
 
@@ -119,6 +123,7 @@ impl Services {
             cancel: cancel.clone(),
             progress: None,
             done: Mutex::default(),
+            scratch: Mutex::default(),
         }
     }
 
@@ -145,13 +150,14 @@ impl Services {
             Some(program) => program.clone(),
             None => self.shared.engines.find()?.executable,
         };
+        let folder = self.child_folder(spec.folder.as_deref())?;
         let limit = Duration::from_millis(spec.timeout_ms).min(MAX_CHILD_LIMIT);
         let report = child::run(
             &child::Spec {
                 program: &program,
                 args: &spec.args,
                 env: &spec.env,
-                folder: self.shared.files.root().folder(),
+                folder: &folder,
                 limit,
                 max_output_bytes: spec.max_output_bytes.min(MAX_CHILD_OUTPUT_BYTES),
             },
@@ -162,6 +168,55 @@ impl Services {
             return Err(cancelled());
         }
         Ok(report)
+    }
+
+    /// A child works in the project or in the call's scratch folder.
+    fn child_folder(&self, asked: Option<&Path>) -> Result<PathBuf, Refusal> {
+        let root = self.shared.files.root().folder();
+        let Some(asked) = asked else { return Ok(root.to_owned()) };
+        let real = asked.canonicalize().unwrap_or_else(|_| asked.to_owned());
+        let scratch = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
+        let scratch = scratch.as_ref().and_then(|folder| folder.path().canonicalize().ok());
+        if real.starts_with(root) || scratch.is_some_and(|folder| real.starts_with(folder)) {
+            return Ok(real);
+        }
+        let message = format!(
+            "`{}` is neither in the project nor in the call's scratch folder",
+            asked.display()
+        );
+        Err(Refusal::new(codes::INTERNAL_ERROR, message).no_remedy("the tool's pack is at fault"))
+    }
+
+    /// The folder that goes with the call.
+    fn scratch_folder(&self) -> Result<PathBuf, Refusal> {
+        let mut scratch = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
+        if scratch.is_none() {
+            let made = tempfile::Builder::new().prefix("didi-scratch-").tempdir();
+            *scratch = Some(made.map_err(|error| {
+                Refusal::new(
+                    codes::INTERNAL_ERROR,
+                    format!("no scratch folder can be made: {error}"),
+                )
+                .no_remedy("the system has no room for temporary files")
+            })?);
+        }
+        let path = scratch.as_ref().map(|folder| folder.path().to_owned()).unwrap_or_default();
+        Ok(path.canonicalize().unwrap_or(path))
+    }
+
+    fn apply(&self, changes: &[u8]) -> Reply {
+        if !self.may_write {
+            return fault(format!("`{}` declares no writing here and tried to write", self.label));
+        }
+        let changes: Vec<Change> = match serde_json::from_slice(changes) {
+            Ok(changes) => changes,
+            Err(error) => return fault(format!("the changes can't be read: {error}")),
+        };
+        let applied = self.shared.files.apply(&changes, &self.cancel);
+        answer(applied.map(|(written, records)| {
+            self.done().writes.extend(records);
+            written
+        }))
     }
 
     fn write(&self, path: &str, data: &[u8], options: &[u8]) -> Reply {
@@ -286,6 +341,8 @@ impl HostV1 for Services {
         guard(|| match op.as_str() {
             ops::CALL_CONTEXT => answer(Ok(self.context())),
             ops::ENGINE_FIND => answer(self.shared.engines.find()),
+            ops::PROJECT_APPLY => self.apply(payload.as_slice()),
+            ops::SCRATCH_FOLDER => answer(self.scratch_folder()),
             ops::CHILD_RUN => match serde_json::from_slice(payload.as_slice()) {
                 Ok(spec) => answer(self.run_child(&spec)),
                 Err(error) => fault(format!("the child's description can't be read: {error}")),

@@ -284,6 +284,7 @@ fn command(ctx: &Ctx<'_>, args: &Args, output: &ProjectPath) -> ChildSpec {
             output.real().to_string_lossy().into_owned(),
         ],
         env: vec![],
+        folder: None,
         timeout_ms: args.timeout_seconds * 1000,
         max_output_bytes: OUTPUT_BYTES,
     }

@@ -247,6 +247,7 @@ fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
         program: None,
         args: plan.args,
         env: vec![],
+        folder: None,
         timeout_ms: args.timeout_seconds * 1000,
         max_output_bytes: OUTPUT_BYTES,
     })?;

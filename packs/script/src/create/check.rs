@@ -64,6 +64,7 @@ pub(super) fn by_engine(ctx: &Ctx<'_>, script: &str, source: &str) -> Check {
         program: None,
         args: arguments(ctx, script),
         env: vec![],
+        folder: None,
         timeout_ms: CHECK_MS,
         max_output_bytes: OUTPUT_BYTES,
     };

@@ -1,0 +1,292 @@
+//! Changing several files in one pass.
+//!
+//! Everything is resolved, locked in one order, compared and prepared before the first file is touched; then
+//! finished files are renamed into place, files are moved, and files are removed. A step that fails takes the
+//! steps before it back. Each single file is whole at any moment, whatever kills the process.
+//!
+//! Spec: P-43, changing several files.
+
+use std::{
+    collections::BTreeSet,
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use didi_plugin_api::{
+    ctx::{Change, Expect, Written},
+    digest::sha256_hex,
+    project_path::ProjectPath,
+    refusal::{Refusal, codes},
+};
+
+use super::{
+    MAX_FILE_BYTES, ProjectFiles, WriteRecord, check_expected, read_present, refuse_kept,
+    unwritable,
+};
+use crate::{cancel::Cancel, source};
+
+/// Changes of one pass.
+const MAX_CHANGES: usize = 10_000;
+
+/// A change that was compared and prepared.
+struct Prepared {
+    place: ProjectPath,
+    shown: String,
+    before: Option<Vec<u8>>,
+    act: Act,
+}
+
+enum Act {
+    /// A finished file lies beside the place.
+    Write { finished: PathBuf, bytes: Vec<u8> },
+    /// The file goes to another place.
+    Move { to: ProjectPath, to_shown: String },
+    /// The file goes.
+    Remove,
+}
+
+impl ProjectFiles {
+    /// Applies changes, all or none.
+    ///
+    /// # Errors
+    /// `already_exists`, `conflict`, `not_found`, `project_file_busy`, `forbidden`, `invalid_arguments`.
+    pub fn apply(
+        &self,
+        changes: &[Change],
+        cancel: &Cancel,
+    ) -> Result<(Vec<Written>, Vec<WriteRecord>), Refusal> {
+        if changes.len() > MAX_CHANGES {
+            let message =
+                format!("{} changes were sent, and one pass takes {MAX_CHANGES}", changes.len());
+            return Err(Refusal::new(codes::INVALID_ARGUMENTS, message).field("arguments"));
+        }
+        let names = self.names(changes)?;
+        let _locks =
+            (names.iter()).map(|name| self.lock(name, cancel)).collect::<Result<Vec<_>, _>>()?;
+        let mut pass = Pass::default();
+        for change in changes {
+            let prepared = self.prepare(change)?;
+            pass.steps.push(prepared);
+        }
+        pass.commit(self)?;
+        pass.report()
+    }
+
+    /// Every path that the changes name, sorted, so that two passes can't wait for each other.
+    fn names(&self, changes: &[Change]) -> Result<BTreeSet<String>, Refusal> {
+        let mut names = BTreeSet::new();
+        for change in changes {
+            let paths: &[&String] = match change {
+                Change::Write { path, .. } | Change::Remove { path, .. } => &[path],
+                Change::Move { from, to, .. } => &[from, to],
+            };
+            for path in paths {
+                let shown = self.resolve(path)?.res_path();
+                refuse_kept(&shown)?;
+                names.insert(shown);
+            }
+        }
+        Ok(names)
+    }
+
+    fn prepare(&self, change: &Change) -> Result<Prepared, Refusal> {
+        let (path, expect) = match change {
+            Change::Write { path, expect, .. } | Change::Remove { path, expect } => (path, expect),
+            Change::Move { from, expect, .. } => (from, expect),
+        };
+        let place = self.resolve(path)?;
+        let shown = place.res_path();
+        let before = read_present(&place)?;
+        let digest = before.as_deref().map(sha256_hex);
+        check_expected(&shown, expect, digest.as_deref())?;
+        let act = match change {
+            Change::Write { text, .. } => {
+                let bytes = text.clone().into_bytes();
+                let finished = self
+                    .finish(place.real(), &bytes)
+                    .map_err(|error| unwritable(&shown, &error))?;
+                Act::Write { finished, bytes }
+            }
+            Change::Move { to, .. } => self.prepare_move(&shown, before.as_ref(), &place, to)?,
+            Change::Remove { .. } if before.is_none() => return Err(missing(&shown)),
+            Change::Remove { .. } => Act::Remove,
+        };
+        Ok(Prepared { place, shown, before, act })
+    }
+
+    fn prepare_move(
+        &self,
+        shown: &str,
+        before: Option<&Vec<u8>>,
+        from: &ProjectPath,
+        to: &str,
+    ) -> Result<Act, Refusal> {
+        if before.is_none() {
+            return Err(missing(shown));
+        }
+        let target = self.resolve(to)?;
+        // On a disk that ignores letter case the two names are one file, and its letters may change.
+        let same_file = same_file(from.real(), target.real());
+        if target.real().exists() && !same_file {
+            check_expected(&target.res_path(), &Expect::Absent, Some(""))?;
+        }
+        Ok(Act::Move { to_shown: to.to_owned(), to: target })
+    }
+
+    /// Writes a finished file beside a place; its folder is made and looked at where it really is.
+    fn finish(&self, real: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
+        let folder = self.contained_folder(real)?;
+        let finished = folder.join(format!(".didi-{}.tmp", source::random_hex::<8>()));
+        super::write_finished(&finished, real, bytes).inspect_err(|_| {
+            let _ = fs::remove_file(&finished);
+        })?;
+        Ok(finished)
+    }
+}
+
+fn missing(shown: &str) -> Refusal {
+    Refusal::new(codes::NOT_FOUND, format!("no file `{shown}` in the project"))
+        .next_call("project_list_resources", "lists the project's files")
+}
+
+#[cfg(unix)]
+fn same_file(one: &Path, other: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let identity = |path| fs::symlink_metadata(path).ok().map(|found| (found.dev(), found.ino()));
+    identity(one).is_some_and(|found| identity(other) == Some(found))
+}
+
+#[cfg(not(unix))]
+fn same_file(one: &Path, other: &Path) -> bool {
+    one.to_string_lossy().to_lowercase() == other.to_string_lossy().to_lowercase()
+}
+
+/// The steps of one pass. Finished files that were not used go with it.
+#[derive(Default)]
+struct Pass {
+    steps: Vec<Prepared>,
+    done: usize,
+}
+
+impl Pass {
+    /// Does the steps in order; a failure takes back what was done.
+    fn commit(&mut self, files: &ProjectFiles) -> Result<(), Refusal> {
+        while let Some(step) = self.steps.get(self.done) {
+            if let Err(error) = step.perform(files) {
+                let refusal = unwritable(&step.shown, &error);
+                self.take_back();
+                return Err(refusal);
+            }
+            self.done += 1;
+        }
+        Ok(())
+    }
+
+    fn take_back(&self) {
+        for step in self.steps[..self.done].iter().rev() {
+            if let Err(error) = step.undo() {
+                tracing::error!(path = %step.shown, "a step could not be taken back: {error}");
+            }
+        }
+    }
+
+    /// What the disk holds now, compared with what was asked.
+    fn report(&self) -> Result<(Vec<Written>, Vec<WriteRecord>), Refusal> {
+        let mut written = vec![];
+        let mut records = vec![];
+        for step in &self.steps {
+            let now = step.now()?;
+            let digest = sha256_hex(&now.bytes);
+            if now.changed {
+                let before =
+                    step.before.as_ref().map(|bytes| (bytes.len() as u64, sha256_hex(bytes)));
+                let after = (now.bytes.len() as u64, digest.clone());
+                records.push(WriteRecord { path: now.path.clone(), before, after });
+            }
+            written.push(Written {
+                path: now.path,
+                replaced: step.before.is_some(),
+                changed: now.changed,
+                size_bytes: now.bytes.len() as u64,
+                sha256: digest,
+            });
+        }
+        Ok((written, records))
+    }
+}
+
+impl Drop for Pass {
+    fn drop(&mut self) {
+        for step in &self.steps {
+            if let Act::Write { finished, .. } = &step.act {
+                let _ = fs::remove_file(finished);
+            }
+        }
+    }
+}
+
+/// What a step left on the disk.
+struct Now {
+    path: String,
+    bytes: Vec<u8>,
+    changed: bool,
+}
+
+impl Prepared {
+    fn perform(&self, files: &ProjectFiles) -> io::Result<()> {
+        match &self.act {
+            Act::Write { bytes, .. } if self.before.as_ref() == Some(bytes) => Ok(()),
+            Act::Write { finished, .. } => {
+                files.contained_folder(self.place.real())?;
+                fs::rename(finished, self.place.real())
+            }
+            Act::Move { to, .. } => {
+                files.contained_folder(to.real())?;
+                fs::rename(self.place.real(), to.real())
+            }
+            Act::Remove => fs::remove_file(self.place.real()),
+        }
+    }
+
+    fn undo(&self) -> io::Result<()> {
+        let real = self.place.real();
+        match (&self.act, &self.before) {
+            (Act::Move { to, .. }, _) => fs::rename(to.real(), real),
+            (Act::Write { .. }, None) => fs::remove_file(real),
+            (_, Some(before)) => super::replace_file(real, before, || Ok(())),
+            (Act::Remove, None) => Ok(()),
+        }
+    }
+
+    fn now(&self) -> Result<Now, Refusal> {
+        let differs = |shown: &str| {
+            Refusal::new(
+                codes::INTERNAL_ERROR,
+                format!("`{shown}` does not hold what was put there"),
+            )
+            .no_remedy("another program changed the file at the same moment")
+        };
+        match &self.act {
+            Act::Write { bytes, .. } => {
+                let now = self.place.read(MAX_FILE_BYTES)?;
+                if now != *bytes {
+                    return Err(differs(&self.shown));
+                }
+                let changed = self.before.as_ref() != Some(bytes);
+                Ok(Now { path: self.shown.clone(), bytes: now, changed })
+            }
+            Act::Move { to, to_shown } => {
+                let now = to.read(MAX_FILE_BYTES)?;
+                if Some(&now) != self.before.as_ref() {
+                    return Err(differs(to_shown));
+                }
+                Ok(Now { path: to_shown.clone(), bytes: now, changed: true })
+            }
+            Act::Remove if self.place.real().exists() => Err(differs(&self.shown)),
+            Act::Remove => Ok(Now { path: self.shown.clone(), bytes: vec![], changed: true }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
