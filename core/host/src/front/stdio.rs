@@ -142,6 +142,8 @@ impl<R: Read> Lines<R> {
             self.searched = self.buffer.len();
             if self.buffer.len() - self.start > MAX_LINE_BYTES {
                 self.forget();
+                // The refusal goes out now, not with the line's end.
+                self.drained_told = false;
                 if !std::mem::replace(&mut self.skipping, true) {
                     return Step::TooLong;
                 }

@@ -44,20 +44,51 @@ struct Sent {
     approval: Option<Said>,
 }
 
+/// A call that was not looked at yet.
+pub(super) struct Early {
+    terms: Terms,
+    params: Map<String, Value>,
+    responder: Responder,
+}
+
 impl Server {
+    /// Calls that come before the packs are there are kept, and taken up in the order in which they came.
     pub(super) fn call(
         self: &Arc<Self>,
         terms: Terms,
         params: Map<String, Value>,
-        responder: Responder,
+        mut responder: Responder,
     ) {
-        self.when_ready(responder, move |server, responder| {
-            let dispatcher = server.dispatcher();
-            match read(&params, terms, &dispatcher) {
-                Ok(sent) => server.enter(sent, responder),
-                Err(error) => responder.error(&error),
-            }
-        });
+        let mut early = self.early.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(kept) = early.as_mut() else {
+            drop(early);
+            return self.begin(Early { terms, params, responder });
+        };
+        responder.detach();
+        let first = kept.is_empty();
+        kept.push(Early { terms, params, responder });
+        drop(early);
+        if first {
+            let server = Arc::clone(self);
+            std::thread::spawn(move || server.take_up_early());
+        }
+    }
+
+    fn take_up_early(self: &Arc<Self>) {
+        self.dispatcher();
+        // Held meanwhile, so that a call that comes now stays behind those that came before.
+        let mut early = self.early.lock().unwrap_or_else(PoisonError::into_inner);
+        for call in early.take().into_iter().flatten() {
+            self.begin(call);
+        }
+    }
+
+    fn begin(self: &Arc<Self>, call: Early) {
+        let Early { terms, params, responder } = call;
+        match read(&params, terms, &self.dispatcher()) {
+            Ok(sent) => self.enter(sent, responder),
+            Err(error) => responder.error(&error),
+        }
     }
 
     /// Changes go through the lane; whatever only reads runs beside it.

@@ -109,6 +109,8 @@ pub struct Server {
     subscriptions: Subscriptions,
     workers: OnceLock<tokio::runtime::Runtime>,
     lane: OnceLock<mpsc::Sender<Task>>,
+    /// Calls that came before the packs were there; `None` once they are taken up.
+    early: Mutex<Option<Vec<call::Early>>>,
 }
 
 impl Server {
@@ -124,6 +126,7 @@ impl Server {
             asked: Mutex::default(),
             workers: OnceLock::new(),
             lane: OnceLock::new(),
+            early: Mutex::new(Some(vec![])),
         })
     }
 
