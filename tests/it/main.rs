@@ -5,5 +5,8 @@
     clippy::unwrap_used,
     reason = "tests start programs, write files and read the clock themselves"
 )]
+mod contracts;
 mod packs;
+mod refusals;
+mod server;
 mod transcripts;

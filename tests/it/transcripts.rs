@@ -221,25 +221,15 @@ impl Play {
 
     fn compare(&mut self, pattern: &str, message: &Value) -> Result<(), String> {
         let pattern = self.pattern(pattern)?;
-        self.no_nulls(message)?;
+        no_nulls(message)?;
         matches(&pattern, message, &mut self.kept).map_err(|why| format!("{why}\n  in {message}"))
-    }
-
-    fn no_nulls(&self, message: &Value) -> Result<(), String> {
-        let mut found = vec![];
-        nulls(message, "", &mut |path| {
-            if !MAY_BE_NULL.iter().any(|allowed| path.ends_with(allowed)) {
-                found.push(path.to_owned());
-            }
-        });
-        if found.is_empty() { Ok(()) } else { Err(format!("null members {found:?} in {message}")) }
     }
 
     fn expect_in_any_order(&mut self, patterns: &[&str]) -> Result<(), String> {
         let mut left: Vec<&str> = patterns.to_vec();
         while !left.is_empty() {
             let message = self.server.recv();
-            self.no_nulls(&message)?;
+            no_nulls(&message)?;
             let fits = |pattern: &&str| {
                 let mut kept = self.kept.clone();
                 self.pattern(pattern).is_ok_and(|one| matches(&one, &message, &mut kept).is_ok())
@@ -300,7 +290,7 @@ impl Play {
         let pattern = self.pattern(pattern)?;
         let wanted = |message: &Value| matches(&pattern, message, &mut Kept::new()).is_ok();
         let message = self.server.wait_for(&pattern.to_string(), wanted);
-        self.no_nulls(&message)?;
+        no_nulls(&message)?;
         matches(&pattern, &message, &mut self.kept)
     }
 
@@ -355,13 +345,25 @@ impl Play {
     }
 }
 
+/// Absent members are absent, never null, but for the documented ones.
+fn no_nulls(message: &Value) -> Result<(), String> {
+    let mut found = vec![];
+    nulls(message, "", &mut |path| {
+        if !MAY_BE_NULL.iter().any(|allowed| path.ends_with(allowed)) {
+            found.push(path.to_owned());
+        }
+    });
+    if found.is_empty() { Ok(()) } else { Err(format!("null members {found:?} in {message}")) }
+}
+
 fn open(mut pattern: Value) -> Value {
     pattern["..."] = true.into();
     pattern
 }
 
 fn same_id(id: &str, message: &Value) -> Result<(), String> {
-    if message["id"].to_string() == id { Ok(()) } else { Err(format!("not {id}: {message}")) }
+    let sent: Value = serde_json::from_str(id).map_err(|error| error.to_string())?;
+    if message["id"] == sent { Ok(()) } else { Err(format!("not {id}: {message}")) }
 }
 
 /// Every refusal says what fixes it, or that nothing does.

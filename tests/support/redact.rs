@@ -54,7 +54,7 @@ fn redact_text(text: &str, folders: &[(&Path, &str)]) -> String {
     hide_hex(&text)
 }
 
-/// Every run of 64 hex digits becomes `[hex64]`.
+/// Every run of 64 hex digits becomes `[hex64]`, every one of 32 `[hex32]`.
 fn hide_hex(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
@@ -62,7 +62,11 @@ fn hide_hex(text: &str) -> String {
         let run = &rest[start..];
         let end = run.find(|letter: char| !letter.is_ascii_hexdigit()).unwrap_or(run.len());
         shown.push_str(&rest[..start]);
-        shown.push_str(if end == 64 { "[hex64]" } else { &run[..end] });
+        shown.push_str(match end {
+            64 => "[hex64]",
+            32 => "[hex32]",
+            _ => &run[..end],
+        });
         rest = &run[end..];
     }
     shown + rest

@@ -1,0 +1,258 @@
+//! One real refusal of each code, kept as a snapshot, and each with a way out or the reason why there is none.
+//!
+//! `INSTA_UPDATE=always cargo test` rewrites the snapshots; a changed one is a changed promise.
+
+use std::{collections::BTreeMap, fs, path::Path};
+
+use didi_tests::{Launch, Project, REMEDIES, Server, modern, redact::redact, stub_engine};
+use serde_json::{Map, Value, json};
+
+use crate::contracts::{ledger, manifest};
+
+/// A stub that works until it is told to go on.
+const WAITS: &str = "while [ ! -e \"$3/go\" ]; do sleep 0.02; done; printf GDPC0000 > \"$6\"";
+/// A stub that ends as an engine without export templates does.
+const NO_TEMPLATES: &str = "echo 'No export template found at the expected path:'; \
+                            echo '/nowhere/linux_release.x86_64'; exit 1";
+
+const TASKS: &str = "io.modelcontextprotocol/tasks";
+
+/// What a case is played on.
+struct Stage {
+    project: Project,
+    server: Server,
+}
+
+impl Stage {
+    /// A server without an engine.
+    fn bare() -> Self {
+        let project = Project::sample();
+        let engine = project.outside().join("no-engine");
+        let server = Launch::over(project.root()).env("GODOT_BIN", engine).start();
+        Stage { project, server }
+    }
+
+    /// A server whose engine is a shell script.
+    fn stub(body: &str) -> Self {
+        let project = Project::sample();
+        let engine = stub_engine(project.outside(), body);
+        let server = Launch::over(project.root()).env("GODOT_BIN", engine).start();
+        Stage { project, server }
+    }
+
+    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        self.server.call(tool, arguments)
+    }
+
+    fn token(&mut self, tool: &str, arguments: &Value) -> Value {
+        let mut preview = arguments.clone();
+        preview["dry_run"] = true.into();
+        let preview = self.call(tool, preview);
+        let mut confirmed = arguments.clone();
+        confirmed["confirmation_token"] =
+            preview["structuredContent"]["mutation_preview"]["confirmation_token"].clone();
+        confirmed
+    }
+
+    /// Starts a job that goes on as a task, and answers the task's id.
+    fn task(&mut self, arguments: Value) -> Value {
+        let meta =
+            json!({"io.modelcontextprotocol/clientCapabilities": {"extensions": {TASKS: {}}}});
+        let more = Map::from_iter([("_meta".to_owned(), meta)]);
+        self.server.call_with("project_export", arguments, more)["taskId"].clone()
+    }
+}
+
+fn rewrite() -> Value {
+    json!({"script_path": "res://lamps/lamp.gd", "source_text": "extends Node2D\n", "overwrite": true})
+}
+
+fn export(output: &str) -> Value {
+    json!({"preset": "Linux", "output_path": output, "mode": "pack"})
+}
+
+/// Provokes the refusal of a code, without an engine of the machine.
+fn provoke(code: &str) -> Option<(Stage, Value)> {
+    let mut stage = match code {
+        "engine_refused" => Stage::stub("echo 'ERROR: it broke'; exit 1"),
+        "toolchain_unavailable" => Stage::stub(NO_TEMPLATES),
+        "timeout" | "rate_limited" | "job_cancelled" => Stage::stub(WAITS),
+        "request_id_conflict" | "forbidden" => Stage::stub("printf GDPC0000 > \"$6\""),
+        _ => Stage::bare(),
+    };
+    let result = match code {
+        "already_exists" => stage.call(
+            "script_create",
+            json!({"script_path": "res://lamps/lamp.gd", "source_text": "extends Node2D\n"}),
+        ),
+        "binary_or_invalid_utf8" => {
+            stage.project.write("res://bad.gd", b"var x = \"\xff\"\n");
+            stage.call("script_get_symbols", json!({"file_path": "res://bad.gd"}))
+        }
+        "confirmation_required" => stage.call("script_create", rewrite()),
+        "conflict" => {
+            let confirmed = stage.token("script_create", &rewrite());
+            stage.project.write("res://lamps/lamp.gd", "# edited meanwhile\n");
+            stage.call("script_create", confirmed)
+        }
+        "engine_unavailable" => stage.call("project_export", export("res://build/a.pck")),
+        "engine_refused" | "toolchain_unavailable" => {
+            stage.call("project_export", export("res://build/a.pck"))
+        }
+        "file_too_large" => {
+            let file = fs::File::create(stage.project.file("res://big.gd")).unwrap();
+            file.set_len(9 << 20).unwrap();
+            stage.call("script_get_symbols", json!({"file_path": "res://big.gd"}))
+        }
+        // A file stands where the artifact's folder would have to be.
+        "forbidden" => stage.call("project_export", export("res://icon.svg/a.pck")),
+        "gone" => {
+            let confirmed = stage.token("script_create", &rewrite());
+            stage.call("script_create", confirmed.clone());
+            stage.call("script_create", confirmed)
+        }
+        "invalid_arguments" => stage.call("script_create", json!({"path": "res://a.gd"})),
+        "job_cancelled" => job_cancelled(&mut stage),
+        "not_approved" => not_approved(&mut stage),
+        "not_connected" => stage.call("runtime_get_session", json!({})),
+        "not_found" => stage.call("resource_inspect", json!({"resource_path": "res://gone.tres"})),
+        "project_file_busy" => project_file_busy(&mut stage),
+        "rate_limited" => {
+            for name in ["a", "b", "c", "d"] {
+                stage.task(export(&format!("res://build/{name}.pck")));
+            }
+            let mut fifth = export("res://build/e.pck");
+            fifth["request_id"] = "the-fifth".into();
+            stage.call("project_export", fifth)
+        }
+        "request_id_conflict" => {
+            let mut job = export("res://build/a.pck");
+            job["request_id"] = "export-1".into();
+            stage.call("project_export", job.clone());
+            job["output_path"] = "res://build/b.pck".into();
+            stage.call("project_export", job)
+        }
+        "timeout" => {
+            let mut slow = export("res://build/a.pck");
+            slow["timeout_seconds"] = 1.into();
+            stage.call("project_export", slow)
+        }
+        "unimplemented" => stage.call("runtime_launch", json!({"detach": true})),
+        "unprocessable" => {
+            stage.project.write(".didi/blackboard/default.json", "no board");
+            stage.call("blackboard_read", json!({}))
+        }
+        _ => return None,
+    };
+    Some((stage, result))
+}
+
+fn job_cancelled(stage: &mut Stage) -> Value {
+    let mut job = export("res://build/a.pck");
+    job["request_id"] = "export-1".into();
+    let task = stage.task(job);
+    let capabilities = json!({"extensions": {TASKS: {}}});
+    let params = json!({
+        "taskId": task,
+        "_meta": {"io.modelcontextprotocol/clientCapabilities": capabilities},
+    });
+    stage.server.request("tasks/cancel", modern(params));
+    stage.call("project_export", json!({"request_id": "export-1"}))
+}
+
+fn not_approved(stage: &mut Stage) -> Value {
+    let meta = json!({"io.modelcontextprotocol/clientCapabilities": {"elicitation": {}}});
+    let mut more = Map::from_iter([("_meta".to_owned(), meta)]);
+    let asked = stage.server.call_with("script_create", rewrite(), more.clone());
+    more.insert("requestState".into(), asked["requestState"].clone());
+    more.insert("inputResponses".into(), json!({"confirm": {"action": "decline"}}));
+    stage.server.call_with("script_create", rewrite(), more)
+}
+
+/// Another process holds the lock of the board's file.
+fn project_file_busy(stage: &mut Stage) -> Value {
+    let write = json!({"path": "/a", "value": 1});
+    stage.call("blackboard_write", write.clone());
+    let locks = fs::read_dir(stage.project.file(".didi/locks")).unwrap();
+    let held: Vec<fs::File> = locks
+        .map(|entry| fs::File::options().write(true).open(entry.unwrap().path()).unwrap())
+        .collect();
+    assert!(!held.is_empty(), "a change takes a lock");
+    for file in &held {
+        file.lock().unwrap();
+    }
+    stage.call("blackboard_write", write)
+}
+
+/// Codes that no test here can provoke, with the reason.
+const UNPROVOKED: &[(&str, &str)] = &[
+    ("cancelled", "a cancelled call gets no answer"),
+    ("internal_error", "a fault of the server's; `packs.rs` shows one with a pack that panics"),
+    ("response_too_large", "no tool of this build answers 64 MiB"),
+    ("setting_not_found", "only an attached engine says so"),
+];
+
+#[test]
+fn every_code_in_use_has_its_snapshot() {
+    let manifest = manifest();
+    let refusals = &manifest["refusals"];
+    let codes = ["remedied", "without_remedy"]
+        .iter()
+        .flat_map(|part| refusals[*part].as_object().unwrap().keys().cloned().collect::<Vec<_>>());
+    let mut unseen = vec![];
+    for code in codes {
+        let excused = UNPROVOKED.iter().any(|(known, _)| *known == code);
+        match provoke(&code) {
+            Some((stage, result)) => {
+                assert!(!excused, "`{code}` can be provoked after all");
+                keep(&code, &stage, &result);
+            }
+            None if excused => {}
+            None => unseen.push(code),
+        }
+    }
+    assert!(unseen.is_empty(), "codes that no test provokes: {unseen:?}");
+}
+
+fn keep(code: &str, stage: &Stage, result: &Value) {
+    assert_eq!(result["isError"], true, "`{code}` was not provoked: {result}");
+    assert!(result.get("structuredContent").is_none(), "a refusal has no data: {result}");
+    let text = result["content"][0]["text"].as_str().unwrap();
+    let refusal: Value = serde_json::from_str(text).unwrap();
+    let data = &refusal["error"]["data"];
+    assert_eq!(data["code"], code, "{refusal}");
+    let has = REMEDIES.iter().any(|name| data.get(name).is_some());
+    assert!(has, "`{code}` names no way out, and no reason why there is none: {refusal}");
+    let root = stage.project.root().canonicalize().unwrap();
+    let folders: [(&Path, &str); 2] =
+        [(&root, "[project]"), (stage.project.outside(), "[outside]")];
+    let shown = redact(&refusal, &folders);
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("snapshots");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_json_snapshot!(format!("refusal__{code}"), shown));
+}
+
+#[test]
+fn every_code_in_use_is_in_the_ledger() {
+    let manifest = manifest();
+    let mut published = BTreeMap::new();
+    for (code, entry) in manifest["refusals"]["remedied"].as_object().unwrap() {
+        let remedy = entry["floor"].as_object().unwrap().keys().next().unwrap().clone();
+        let remedy = json!({"status": entry["status"], "remedy": remedy});
+        published.insert(code.clone(), remedy);
+    }
+    for (code, entry) in manifest["refusals"]["without_remedy"].as_object().unwrap() {
+        let why = json!({"status": entry["status"], "no_remedy": entry["reason"]});
+        published.insert(code.clone(), why);
+    }
+    let ledger: BTreeMap<String, Value> =
+        ledger("refusals").as_object().unwrap().clone().into_iter().collect();
+    for (code, entry) in &published {
+        assert_eq!(ledger.get(code), Some(entry), "`{code}` in tests/contracts/refusals.json");
+    }
+    for code in ledger.keys() {
+        assert!(published.contains_key(code), "no tool or gate refuses with `{code}` any more");
+    }
+}
