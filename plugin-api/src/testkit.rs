@@ -9,8 +9,13 @@
     clippy::missing_panics_doc,
     clippy::unwrap_used,
     clippy::disallowed_methods,
+    clippy::print_stderr,
     reason = "a test kit fails by panicking, and writes plain files into a temporary folder"
 )]
+
+mod engine;
+
+pub use engine::{real_engine, run_for_real};
 
 use std::{
     collections::BTreeMap,
@@ -133,6 +138,19 @@ impl Kit {
             Some(EngineInfo { executable: "godot".into(), version: engine_version.into() });
         self.host.child = Some(Box::new(run));
         self
+    }
+
+    /// Runs children for real, with the engine of this machine; `None` where there is none.
+    ///
+    /// # Panics
+    /// As [`real_engine`], and when the engine does not say its version.
+    #[must_use]
+    pub fn real_children(self) -> Option<Self> {
+        let engine = real_engine()?;
+        let said = std::process::Command::new(&engine).arg("--version").output().unwrap().stdout;
+        let version = String::from_utf8_lossy(&said).trim().to_owned();
+        let project = self.host.root.folder().to_owned();
+        Some(self.children(&version, move |spec| run_for_real(&engine, &project, spec)))
     }
 
     /// Scripts the engine behind the bridge.
