@@ -7,16 +7,10 @@
 
 use didi_plugin_api::{digest::sha256_hex, prelude::*};
 
-use crate::syntax;
-
-mod check;
-mod names;
-mod report;
+use crate::check::{self, Subject, Verdict};
 
 /// Largest existing script whose content is read before it is replaced, in bytes.
 const MAX_REPLACED_BYTES: u64 = 64 << 20;
-/// Diagnostics listed.
-const MAX_DIAGNOSTICS: usize = 100;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -31,34 +25,14 @@ struct Args {
     overwrite: bool,
 }
 
-/// Something that a compiler, or the grammar, says about the script.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-struct Diagnostic {
-    severity: &'static str,
-    message: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    line: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    column: Option<usize>,
-    rule: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    file: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    note: Option<String>,
-}
-
 #[derive(Serialize)]
 struct Out {
     status: &'static str,
     script_path: String,
     size_bytes: u64,
     sha256: String,
-    has_errors: bool,
-    diagnostics: Vec<Diagnostic>,
-    diagnostics_count: usize,
     #[serde(flatten)]
-    engine: check::Engine,
-    limitation: &'static str,
+    verdict: Verdict,
 }
 
 pub(crate) fn tool() -> Tool {
@@ -137,53 +111,15 @@ fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
     let replaces = previous.is_some();
     let expect = previous.map_or(Expect::Absent, |file| Expect::Sha256(file.sha256));
     let written = ctx.project().write(&path, args.source_text.as_bytes(), expect)?;
-    let check = check::by_engine(ctx, &written.path, &args.source_text);
-    let (mut diagnostics, limitation) = match check.diagnostics {
-        Some(found) => (found, check::LIMITATION),
-        None => (by_grammar(ctx, &written.path, &args.source_text)?, check::LIMITATION_OFFLINE),
-    };
-    let diagnostics_count = diagnostics.len();
-    let has_errors = diagnostics.iter().any(|one| one.severity == "error");
-    diagnostics.truncate(MAX_DIAGNOSTICS);
+    let subject = Subject { path: &written.path, source: &args.source_text, copy: None };
+    let verdict = check::verdict(ctx, &subject)?;
     Answer::of(Out {
         status: if replaces { "replaced_offline" } else { "created_offline" },
         script_path: written.path,
         size_bytes: written.size_bytes,
         sha256: written.sha256,
-        has_errors,
-        diagnostics,
-        diagnostics_count,
-        engine: check.engine,
-        limitation,
+        verdict,
     })
-}
-
-fn by_grammar(ctx: &Ctx<'_>, file: &str, source: &str) -> Result<Vec<Diagnostic>, Refusal> {
-    let Some(text) = syntax::text_of(source.as_bytes()) else {
-        return Ok(vec![Diagnostic {
-            severity: "error",
-            message: "the text holds a NUL character, which ends it for the engine".into(),
-            line: None,
-            column: None,
-            rule: "text",
-            file: Some(file.into()),
-            note: None,
-        }]);
-    };
-    let tree = syntax::parse(ctx, text)?;
-    let found = syntax::faults(&tree, text, MAX_DIAGNOSTICS);
-    Ok(found
-        .into_iter()
-        .map(|fault| Diagnostic {
-            severity: "error",
-            message: fault.message,
-            line: Some(fault.line),
-            column: Some(fault.column),
-            rule: "syntax",
-            file: Some(file.into()),
-            note: None,
-        })
-        .collect())
 }
 
 #[cfg(test)]

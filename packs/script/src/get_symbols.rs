@@ -6,17 +6,18 @@
 //!
 //! Spec: P-53, scripts.
 
+use std::ops::ControlFlow;
+
+use didi_gdscript::{
+    faults,
+    symbols::{self, Kind, Symbol},
+};
 use didi_plugin_api::prelude::*;
-use tree_sitter::Node;
 
-use crate::syntax;
+use crate::{source, syntax};
 
-/// Largest script read, in bytes.
-const MAX_SCRIPT_BYTES: u64 = 8 << 20;
 /// Bound of the listed declarations, in bytes of JSON.
 const MAX_RESPONSE_BYTES: usize = 8 << 20;
-/// Longest piece of source quoted for one value or parameter, in characters.
-const MAX_QUOTED_CHARS: usize = 240;
 /// Faults counted; more are not told apart.
 const MAX_FAULTS: usize = 1000;
 
@@ -127,16 +128,23 @@ pub(crate) fn tool() -> Tool {
 
 fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
     let (file_path, bytes) = source(ctx, &args)?;
-    let text = syntax::text_of(&bytes).ok_or_else(|| not_text(&file_path))?;
+    let text = didi_gdscript::text_of(&bytes).ok_or_else(|| source::not_text(&file_path))?;
     let tree = syntax::parse(ctx, text)?;
-    let mut list = Listing::new(text, args.max_symbols);
-    list.walk(ctx, tree.root_node())?;
+    let mut list = Listing::new(args.max_symbols);
+    symbols::each(tree.root_node(), text, |symbol| {
+        list.take(&symbol);
+        if ctx.cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    ctx.check()?;
+    let head = symbols::head(tree.root_node(), text);
     let truncated = list.out.symbol_count_total > list.out.returned_count;
     let out = Out {
         file_path,
+        class_name: head.class_name,
+        extends: head.extends,
         max_symbols: args.max_symbols,
         max_response_bytes: MAX_RESPONSE_BYTES,
-        syntax_errors: syntax::faults(&tree, text, MAX_FAULTS).len(),
+        syntax_errors: faults::of_tree(&tree, text, MAX_FAULTS).len(),
         ..list.out
     };
     Ok(Answer::of(out)?.truncated(truncated))
@@ -146,12 +154,8 @@ fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
 fn source(ctx: &Ctx<'_>, args: &Args) -> Result<(String, Vec<u8>), Refusal> {
     match (&args.file_path, &args.source_text) {
         (Some(path), None) => {
-            let place = ctx.project().resolve(path, "file_path")?;
-            if place.extension() != "gd" {
-                let message = format!("`{}` is not a `.gd` script", place.res_path());
-                return Err(Refusal::new(codes::INVALID_ARGUMENTS, message).field("file_path"));
-            }
-            Ok((place.res_path(), ctx.project().read(&place, MAX_SCRIPT_BYTES)?))
+            let place = source::place(ctx, path)?;
+            Ok((place.res_path(), source::read(ctx, &place)?))
         }
         (None, Some(text)) => Ok((String::new(), text.clone().into_bytes())),
         (Some(_), Some(_)) => Err(Refusal::new(
@@ -159,200 +163,33 @@ fn source(ctx: &Ctx<'_>, args: &Args) -> Result<(String, Vec<u8>), Refusal> {
             "both `file_path` and `source_text` were sent, and exactly one is accepted",
         )
         .field("source_text")),
-        (None, None) => Err(Refusal::new(
-            codes::INVALID_ARGUMENTS,
-            "neither `file_path` nor `source_text` was sent, and exactly one is needed",
-        )
-        .field("file_path")),
+        (None, None) => Err(source::neither()),
     }
 }
 
-fn not_text(file_path: &str) -> Refusal {
-    let (field, what) = if file_path.is_empty() {
-        ("source_text", "the text sent")
-    } else {
-        ("file_path", file_path)
-    };
-    let message = format!("`{what}` is not UTF-8 text without NUL, which scripts have to be");
-    Refusal::new(codes::BINARY_OR_INVALID_UTF8, message).field(field)
-}
-
 /// The declarations seen so far, and the bounds.
-struct Listing<'t> {
-    text: &'t str,
+struct Listing {
     out: Out,
     max_symbols: usize,
     bytes_left: usize,
 }
 
-/// A node still to be visited.
-struct Scope<'n> {
-    node: Node<'n>,
-    /// The class that it belongs to.
-    class: String,
-    /// Whether an annotation on a line above it exports it.
-    exported_above: bool,
-}
-
-impl<'t> Listing<'t> {
-    fn new(text: &'t str, max_symbols: usize) -> Self {
-        Listing { text, out: Out::default(), max_symbols, bytes_left: MAX_RESPONSE_BYTES }
+impl Listing {
+    fn new(max_symbols: usize) -> Self {
+        Listing { out: Out::default(), max_symbols, bytes_left: MAX_RESPONSE_BYTES }
     }
 
-    /// Visits every declaration in file order. A list of its own in place of recursion: classes nest as
-    /// deep as the text likes.
-    fn walk(&mut self, ctx: &Ctx<'_>, root: Node<'_>) -> Result<(), Refusal> {
-        let mut open = vec![Scope { node: root, class: String::new(), exported_above: false }];
-        while let Some(scope) = open.pop() {
-            ctx.check()?;
-            if let Some(class) = self.visit(&scope) {
-                let from = open.len();
-                self.open(scope.node, &class, &mut open);
-                open[from..].reverse();
-            }
+    fn take(&mut self, symbol: &Symbol<'_, '_>) {
+        let entry = entry(symbol);
+        match symbol.kind {
+            Kind::Script => {}
+            Kind::Class => self.keep(entry, |out| &mut out.classes),
+            Kind::Function => self.keep(entry, |out| &mut out.functions),
+            Kind::Variable => self.keep(entry, |out| &mut out.variables),
+            Kind::Constant => self.keep(entry, |out| &mut out.constants),
+            Kind::Signal => self.keep(entry, |out| &mut out.signals),
+            Kind::Enum => self.keep(entry, |out| &mut out.enums),
         }
-        Ok(())
-    }
-
-    /// Lists what is inside a node, with the annotations that stand on lines of their own above it.
-    fn open<'n>(&self, node: Node<'n>, class: &str, open: &mut Vec<Scope<'n>>) {
-        let mut exported_above = false;
-        let mut cursor = node.walk();
-        for node in node.named_children(&mut cursor) {
-            match node.kind() {
-                "comment" => {}
-                "annotation" => exported_above |= self.exports(node),
-                _ => {
-                    open.push(Scope { node, class: class.to_owned(), exported_above });
-                    exported_above = false;
-                }
-            }
-        }
-    }
-
-    /// Takes a declaration up. Answers the class of what is inside, where declarations can be inside.
-    fn visit(&mut self, scope: &Scope<'_>) -> Option<String> {
-        let (node, class) = (scope.node, scope.class.as_str());
-        match node.kind() {
-            "source" | "class_body" | "ERROR" => return Some(class.into()),
-            "class_definition" => return Some(self.class(node, class)),
-            "class_name_statement" => self.class_name(node),
-            "extends_statement" if class.is_empty() => self.extends(node),
-            "function_definition" | "constructor_definition" => self.function(node, class),
-            "variable_statement" | "export_variable_statement" | "onready_variable_statement" => {
-                self.variable(node, class, scope.exported_above);
-            }
-            "const_statement" => {
-                let entry = Entry {
-                    kind: self.field(node, "type").filter(|kind| !kind.starts_with(':')),
-                    value: node
-                        .child_by_field_name("value")
-                        .map(|value| cut(syntax::of(value, self.text))),
-                    ..self.entry(node, class)
-                };
-                self.keep(entry, |out| &mut out.constants);
-            }
-            "signal_statement" => {
-                let arguments = Some(self.list(node, "parameters"));
-                let entry = Entry { arguments, ..self.entry(node, class) };
-                self.keep(entry, |out| &mut out.signals);
-            }
-            "enum_definition" => {
-                let entry =
-                    Entry { members: Some(self.list(node, "body")), ..self.entry(node, class) };
-                self.keep(entry, |out| &mut out.enums);
-            }
-            _ => {}
-        }
-        None
-    }
-
-    fn class(&mut self, node: Node<'_>, class: &str) -> String {
-        let entry = self.entry(node, class);
-        let path = match class.len() {
-            0 => entry.name.clone(),
-            1..=MAX_QUOTED_CHARS => format!("{class}.{}", entry.name),
-            _ => class.to_owned(),
-        };
-        let extends = node.child_by_field_name("extends").map(|base| self.base_of(base));
-        self.keep(Entry { extends, ..entry }, |out| &mut out.classes);
-        path
-    }
-
-    fn class_name(&mut self, node: Node<'_>) {
-        self.out.class_name = self.field(node, "name");
-        if let Some(base) = node.child_by_field_name("extends") {
-            self.extends(base);
-        }
-    }
-
-    fn extends(&mut self, node: Node<'_>) {
-        self.out.extends = Some(self.base_of(node));
-    }
-
-    fn base_of(&self, node: Node<'_>) -> String {
-        let base = quoted(syntax::of(node, self.text));
-        base.trim_start_matches("extends").trim().to_owned()
-    }
-
-    fn function(&mut self, node: Node<'_>, class: &str) {
-        let entry = self.entry(node, class);
-        let entry = Entry {
-            name: if node.kind() == "constructor_definition" { "_init".into() } else { entry.name },
-            parameters: Some(self.list(node, "parameters")),
-            return_type: self.field(node, "return_type"),
-            is_static: has_static(node).then_some(true),
-            ..entry
-        };
-        self.keep(entry, |out| &mut out.functions);
-    }
-
-    fn variable(&mut self, node: Node<'_>, class: &str, exported_above: bool) {
-        let mut cursor = node.walk();
-        let exported = exported_above
-            || node.kind() == "export_variable_statement"
-            || node.named_children(&mut cursor).any(|child| self.exports(child));
-        let entry = Entry {
-            kind: self.field(node, "type").filter(|kind| !kind.starts_with(':')),
-            exported: Some(exported),
-            is_static: has_static(node).then_some(true),
-            ..self.entry(node, class)
-        };
-        self.keep(entry, |out| &mut out.variables);
-    }
-
-    /// `@export` in all its forms. `@export_group` and its kin head the inspector and export nothing.
-    fn exports(&self, node: Node<'_>) -> bool {
-        let heads = ["export_group", "export_subgroup", "export_category"];
-        let names = syntax::annotation_names(node, self.text);
-        names.iter().any(|name| name.starts_with("export") && !heads.contains(name))
-    }
-
-    fn entry(&self, node: Node<'_>, class: &str) -> Entry {
-        let name = node.child_by_field_name("name");
-        let at = name.unwrap_or(node).start_position().row + 1;
-        let end = last_line(node, self.text);
-        Entry {
-            name: name.map(|name| syntax::of(name, self.text).to_owned()).unwrap_or_default(),
-            line: at,
-            end_line: (end > at).then_some(end),
-            class: class.to_owned(),
-            ..Entry::default()
-        }
-    }
-
-    fn field(&self, node: Node<'_>, name: &str) -> Option<String> {
-        node.child_by_field_name(name).map(|child| quoted(syntax::of(child, self.text)))
-    }
-
-    /// The named parts of a field, such as the parameters of a function, less comments.
-    fn list(&self, node: Node<'_>, field: &str) -> Vec<String> {
-        let Some(list) = node.child_by_field_name(field) else { return vec![] };
-        let mut cursor = list.walk();
-        list.named_children(&mut cursor)
-            .filter(|part| !part.is_extra() && !part.is_error())
-            .map(|part| quoted(syntax::of(part, self.text)))
-            .collect()
     }
 
     fn keep(&mut self, entry: Entry, of: impl FnOnce(&mut Out) -> &mut Vec<Entry>) {
@@ -371,28 +208,33 @@ impl<'t> Listing<'t> {
     }
 }
 
-fn has_static(node: Node<'_>) -> bool {
-    let mut cursor = node.walk();
-    node.named_children(&mut cursor).any(|child| child.kind() == "static_keyword")
-}
-
-/// The last line with something on it: a body's node ends at the start of the line below it.
-fn last_line(node: Node<'_>, text: &str) -> usize {
-    let own = syntax::of(node, text);
-    let blank = &own[own.trim_end().len()..];
-    node.end_position().row + 1 - blank.matches('\n').count()
-}
-
-/// A piece of source on one line, cut where it is long.
-fn quoted(source: &str) -> String {
-    let lines: Vec<&str> = source.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    cut(&lines.join(" "))
-}
-
-fn cut(source: &str) -> String {
-    match source.char_indices().nth(MAX_QUOTED_CHARS) {
-        Some((end, _)) => format!("{}...", &source[..end]),
-        None => source.to_owned(),
+fn entry(symbol: &Symbol<'_, '_>) -> Entry {
+    let (line, end) = (symbol.line(), symbol.end_line());
+    let base = Entry {
+        name: symbol.name.to_owned(),
+        line,
+        end_line: (end > line).then_some(end),
+        class: symbol.class.clone(),
+        ..Entry::default()
+    };
+    match symbol.kind {
+        Kind::Script => base,
+        Kind::Class => Entry { extends: symbol.extends(), ..base },
+        Kind::Function => Entry {
+            parameters: Some(symbol.parts()),
+            return_type: symbol.return_type(),
+            is_static: symbol.is_static().then_some(true),
+            ..base
+        },
+        Kind::Variable => Entry {
+            kind: symbol.value_type(),
+            exported: Some(symbol.is_exported()),
+            is_static: symbol.is_static().then_some(true),
+            ..base
+        },
+        Kind::Constant => Entry { kind: symbol.value_type(), value: symbol.value(), ..base },
+        Kind::Signal => Entry { arguments: Some(symbol.parts()), ..base },
+        Kind::Enum => Entry { members: Some(symbol.parts()), ..base },
     }
 }
 

@@ -4,11 +4,13 @@
 
 use didi_plugin_api::prelude::*;
 
+mod check;
+mod check_syntax;
 mod create;
 mod get_symbols;
+mod schemas;
+mod source;
 mod syntax;
-#[cfg(test)]
-mod testing;
 
 /// The pack.
 pub struct ScriptPack;
@@ -19,7 +21,7 @@ impl ToolPack for ScriptPack {
     }
 
     fn tools(&'static self) -> Vec<Tool> {
-        vec![create::tool(), get_symbols::tool()]
+        vec![create::tool(), get_symbols::tool(), check_syntax::tool()]
     }
 }
 

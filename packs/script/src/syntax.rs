@@ -1,149 +1,16 @@
-//! `GDScript` text as a syntax tree, and what the tree says is wrong with it.
-//!
-//! The grammar reads what people write, not what a compiler accepts: it recovers from anything, so a tree
-//! always comes back. A few valid forms are read as faults; those that are known are left out here.
+//! `GDScript` text as a syntax tree, for tools: a cancelled call ends the reading.
 //!
 //! Spec: P-53, scripts.
 
-use std::ops::ControlFlow;
-
+use didi_gdscript::Tree;
 use didi_plugin_api::prelude::*;
-use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
-
-/// One place that the grammar could not read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Fault {
-    /// From 1.
-    pub(crate) line: usize,
-    /// From 1, in bytes of the line.
-    pub(crate) column: usize,
-    /// What is there.
-    pub(crate) message: String,
-}
-
-/// The text without a byte order mark, or `None` for bytes that are no script.
-pub(crate) fn text_of(bytes: &[u8]) -> Option<&str> {
-    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-    std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
-}
 
 /// The syntax tree of a script.
 ///
 /// # Errors
 /// `cancelled` when the caller gave up meanwhile.
 pub(crate) fn parse(ctx: &Ctx<'_>, text: &str) -> Result<Tree, Refusal> {
-    let mut parser = Parser::new();
-    parser
-        .set_language(&tree_sitter_gdscript::LANGUAGE.into())
-        .expect("the grammar and the parser are built for one another");
-    let mut watch = |_: &ParseState| {
-        if ctx.cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    };
-    let bytes = text.as_bytes();
-    let tree = parser.parse_with_options(
-        &mut |at, _| bytes.get(at..).unwrap_or_default(),
-        None,
-        Some(ParseOptions::new().progress_callback(&mut watch)),
-    );
+    let tree = didi_gdscript::parse(text, &|| ctx.cancelled());
     ctx.check()?;
-    Ok(tree.expect("a parser with a language, and without a cancel, answers a tree"))
+    Ok(tree.expect("a parse that was not cancelled answers a tree"))
 }
-
-/// The faults of a tree in file order, at most `limit` of them.
-pub(crate) fn faults(tree: &Tree, text: &str, limit: usize) -> Vec<Fault> {
-    let mut found = vec![];
-    let mut open = vec![(tree.root_node(), false)];
-    while let Some((node, abstract_above)) = open.pop() {
-        if found.len() == limit {
-            break;
-        }
-        if let Some(message) = fault_at(node, text, abstract_above) {
-            let place = node.start_position();
-            found.push(Fault { line: place.row + 1, column: place.column + 1, message });
-            // What stands inside a fault is a consequence of it.
-            continue;
-        }
-        if node.has_error() || may_hold_functions(node) {
-            let from = open.len();
-            open_children(node, text, &mut open);
-            open[from..].reverse();
-        }
-    }
-    found
-}
-
-/// Lists the children of a node, each with whether `@abstract` stands on a line of its own above it.
-fn open_children<'n>(node: Node<'n>, text: &str, open: &mut Vec<(Node<'n>, bool)>) {
-    let mut above = false;
-    let mut cursor = node.walk();
-    for child in node.children(&mut cursor) {
-        match child.kind() {
-            "comment" => {}
-            "annotation" => above |= annotation_names(child, text).contains(&"abstract"),
-            _ => {
-                open.push((child, above));
-                above = false;
-            }
-        }
-    }
-}
-
-fn may_hold_functions(node: Node<'_>) -> bool {
-    matches!(node.kind(), "source" | "class_body" | "class_definition")
-}
-
-fn fault_at(node: Node<'_>, text: &str, abstract_above: bool) -> Option<String> {
-    if node.is_missing() {
-        return Some(format!("`{}` is missing here", node.kind()));
-    }
-    if node.is_error() && !is_valid_after_all(node, text) {
-        let shown: String = of(node, text).lines().next().unwrap_or("").chars().take(60).collect();
-        return Some(format!("`{}` does not fit here", shown.trim()));
-    }
-    let lacks_body = node.kind() == "function_definition"
-        && node.child_by_field_name("body").is_none()
-        && !abstract_above
-        && !is_abstract(node, text);
-    lacks_body.then(|| "a function without `:` and a body, which only `@abstract` allows".into())
-}
-
-/// Two forms that the engine compiles and the grammar does not know: `{ "key" = value }`, and a whole
-/// statement with its own `:` on the line of a function's head.
-fn is_valid_after_all(node: Node<'_>, text: &str) -> bool {
-    let own = of(node, text);
-    match node.parent().map(|parent| parent.kind()) {
-        Some("dictionary") => own.starts_with('=') && !own.starts_with("=="),
-        Some("function_definition") => {
-            own.ends_with(':')
-                && ["if ", "for ", "while ", "match "].iter().any(|word| own.starts_with(word))
-        }
-        _ => false,
-    }
-}
-
-fn is_abstract(node: Node<'_>, text: &str) -> bool {
-    let mut cursor = node.walk();
-    node.named_children(&mut cursor)
-        .any(|child| annotation_names(child, text).contains(&"abstract"))
-}
-
-/// The text of a node.
-pub(crate) fn of<'t>(node: Node<'_>, text: &'t str) -> &'t str {
-    text.get(node.byte_range()).unwrap_or_default()
-}
-
-/// The names in an `annotation` or `annotations` node; none for any other.
-pub(crate) fn annotation_names<'t>(node: Node<'_>, text: &'t str) -> Vec<&'t str> {
-    let name = |one: Node<'_>| one.named_child(0).map(|name| of(name, text));
-    match node.kind() {
-        "annotation" => name(node).into_iter().collect(),
-        "annotations" => {
-            let mut cursor = node.walk();
-            node.named_children(&mut cursor).filter_map(name).collect()
-        }
-        _ => vec![],
-    }
-}
-
-#[cfg(test)]
-mod tests;

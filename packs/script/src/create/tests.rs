@@ -3,7 +3,7 @@ use std::{fs, path::Path};
 
 use didi_plugin_api::{digest::sha256_hex, prelude::*, testkit::Kit};
 
-use crate::{ScriptPack, testing};
+use crate::ScriptPack;
 
 const TOOL: &str = "script_create";
 
@@ -242,7 +242,7 @@ fn a_preview_names_what_is_there() {
 #[test]
 fn a_real_engine_is_asked() {
     let folder = project();
-    let Some(kit) = testing::real(folder.path()) else { return };
+    let Some(kit) = Kit::open::<ScriptPack>(folder.path()).real_children() else { return };
     let got = create(&kit, "res://good.gd", "extends Node\nfunc f() -> int:\n\treturn 1\n");
     assert_eq!(
         (&got["engine_checked"], &got["has_errors"]),

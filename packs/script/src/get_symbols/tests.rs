@@ -166,7 +166,7 @@ fn wrong_sources_are_refused() {
     fs::write(folder.path().join("bin.gd"), b"\xFF\xFEx\0").unwrap();
     fs::write(folder.path().join("a.txt"), b"").unwrap();
     let big = fs::File::create(folder.path().join("big.gd")).unwrap();
-    big.set_len(super::MAX_SCRIPT_BYTES + 1).unwrap();
+    big.set_len(crate::source::MAX_SCRIPT_BYTES + 1).unwrap();
     fs::create_dir(folder.path().join("folder.gd")).unwrap();
     let invalid = "invalid_arguments";
     check_refused(&kit, &json!({}), invalid, Some("file_path"));

@@ -9,7 +9,7 @@
 
 use didi_plugin_api::prelude::*;
 
-use super::Diagnostic;
+use super::{Diagnostic, error};
 
 /// The diagnostics of a run. A run that failed and says nothing about scripts gives its other errors.
 pub(super) fn read(ran: &ChildReport, script: &str) -> Vec<Diagnostic> {
@@ -55,18 +55,6 @@ fn script_error(message: &str, place: Option<(&str, usize)>) -> Diagnostic {
         file: place.map(|(file, _)| file.into()),
         line: place.map(|(_, line)| line),
         ..error(rule, message)
-    }
-}
-
-fn error(rule: &'static str, message: &str) -> Diagnostic {
-    Diagnostic {
-        severity: "error",
-        message: message.into(),
-        line: None,
-        column: None,
-        rule,
-        file: None,
-        note: None,
     }
 }
 

@@ -168,7 +168,7 @@ fn lists(cache: &str, name: &str) -> bool {
 }
 
 /// Whether a script declares a global class. Lines are enough: nothing but an annotation stands before it.
-fn declares(script: &str, name: &str) -> bool {
+pub(super) fn declares(script: &str, name: &str) -> bool {
     script.lines().filter_map(|line| line.split_once("class_name")).any(|(before, after)| {
         let own = before.trim().is_empty() || before.trim_start().starts_with('@');
         let declared = after.trim_start().split(|letter: char| !is_word(letter)).next();
