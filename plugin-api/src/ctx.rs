@@ -31,6 +31,8 @@ pub mod ops {
     pub const PROJECT_APPLY: &str = "project.apply";
     /// Answers the path of a folder that lives as long as the call; since 1.1.
     pub const SCRATCH_FOLDER: &str = "scratch.folder";
+    /// Takes a [`super::RunRecord`], answers its `res://` path; since 1.1.
+    pub const RECORD_WRITE: &str = "record.write";
 }
 
 /// Where a call stands. Fixed for the call.
@@ -153,6 +155,15 @@ pub enum Change {
     },
 }
 
+/// The record of a run, kept in `.didi/scenarios/<name>.json`; a later run of the name replaces it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct RunRecord {
+    /// 1 to 64 of letters, digits, `_` and `-`, a letter or digit first.
+    pub name: String,
+    /// A JSON object of at most 1 MiB.
+    pub document: Value,
+}
+
 /// What a write did, read back from the disk.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Written {
@@ -259,6 +270,15 @@ impl<'h> Ctx<'h> {
     /// `internal_error` when the system has no room for it.
     pub fn scratch_folder(&self) -> Result<PathBuf, Refusal> {
         self.request(ops::SCRATCH_FOLDER, &Value::Null)
+    }
+
+    /// Keeps the record of a run, the server's own file: a tool that only reads the project may, too.
+    ///
+    /// # Errors
+    /// `invalid_arguments` for a name or document past its bounds, `forbidden` when it can't be written.
+    pub fn write_record(&self, name: &str, document: Value) -> Result<String, Refusal> {
+        let record = RunRecord { name: name.into(), document };
+        self.request(ops::RECORD_WRITE, &record)
     }
 
     /// Tells a waiting client how far the work is. `total` 0 means that it is not known.

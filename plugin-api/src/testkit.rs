@@ -38,7 +38,8 @@ use serde_json::Value;
 use crate::{
     abi::{HostV1, HostV1_TO, Reply, code, phase},
     ctx::{
-        CallContext, Change, ChildReport, ChildSpec, EngineInfo, Expect, WriteOptions, Written, ops,
+        CallContext, Change, ChildReport, ChildSpec, EngineInfo, Expect, RunRecord, WriteOptions,
+        Written, ops,
     },
     desc::{Mode, ResourceDesc, ToolDesc},
     digest::sha256_hex,
@@ -424,6 +425,12 @@ impl HostV1 for Scripted {
             ops::ENGINE_FIND => reply(self.engine.clone().ok_or_else(|| {
                 Refusal::new(codes::ENGINE_UNAVAILABLE, "no engine was scripted").floor()
             })),
+            ops::RECORD_WRITE => {
+                let record: RunRecord = serde_json::from_slice(payload.as_slice()).unwrap();
+                let path = format!("res://.didi/scenarios/{}.json", record.name);
+                let options = WriteOptions { expect: Expect::Anything };
+                reply(self.write(&path, &to_vec(&record.document), &options).map(|done| done.path))
+            }
             ops::SCRATCH_FOLDER => reply(Ok(self.scratch())),
             ops::PROJECT_APPLY => {
                 let changes: Vec<Change> = serde_json::from_slice(payload.as_slice()).unwrap();

@@ -16,7 +16,7 @@ use std::{
 };
 
 use didi_plugin_api::{
-    ctx::{Expect, WriteOptions, Written},
+    ctx::{Expect, RunRecord, WriteOptions, Written},
     digest::sha256_hex,
     project_path::{ProjectPath, ProjectRoot},
     refusal::{Refusal, codes},
@@ -30,6 +30,10 @@ pub const LOCK_WAIT: Duration = Duration::from_secs(5);
 
 /// Largest file that is written or compared, in bytes.
 pub const MAX_FILE_BYTES: u64 = 256 * 1024 * 1024;
+
+/// Where records of runs are, and how large one may be, in bytes.
+const RECORD_FOLDER: &str = ".didi/scenarios";
+const MAX_RECORD_BYTES: usize = 1024 * 1024;
 
 /// Where the project's locks are.
 const LOCK_FOLDER: &str = ".didi/locks";
@@ -98,6 +102,29 @@ impl ProjectFiles {
         }
         let _lock = self.lock(&shown, cancel)?;
         self.swap(&place, &shown, data, &options.expect)
+    }
+
+    /// Keeps the record of a run, and answers its `res://` path.
+    ///
+    /// # Errors
+    /// `invalid_arguments` for a name or document past its bounds; as [`ProjectFiles::write`].
+    pub fn write_record(&self, record: &RunRecord, cancel: &Cancel) -> Result<String, Refusal> {
+        let invalid =
+            |message: &str| Err(Refusal::new(codes::INVALID_ARGUMENTS, message).field("name"));
+        let legal = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
+        let starts = record.name.starts_with(|letter: char| letter.is_ascii_alphanumeric());
+        if !starts || record.name.len() > 64 || !record.name.chars().all(legal) {
+            return invalid("a record's name is 1 to 64 of letters, digits, `_` and `-`");
+        }
+        let bytes = record.document.to_string().into_bytes();
+        if bytes.len() > MAX_RECORD_BYTES || !record.document.is_object() {
+            return invalid("a record is a JSON object of at most 1 MiB");
+        }
+        let path = format!("res://{RECORD_FOLDER}/{}.json", record.name);
+        let place = self.resolve(&path)?;
+        let _lock = self.lock(&path, cancel)?;
+        self.swap(&place, &path, &bytes, &Expect::Anything)?;
+        Ok(path)
     }
 
     fn resolve(&self, path: &str) -> Result<ProjectPath, Refusal> {

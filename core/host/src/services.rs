@@ -75,6 +75,7 @@ pub struct Services {
     shared: Shared,
     mode: Mode,
     may_write: bool,
+    previews: bool,
     label: String,
     cancel: Cancel,
     progress: Option<Progress>,
@@ -105,6 +106,7 @@ impl Services {
             shared: shared.clone(),
             mode,
             may_write: tool.effects.mutates_project && !preview,
+            previews: preview,
             label: tool.name.clone(),
             cancel: cancel.clone(),
             progress,
@@ -119,6 +121,7 @@ impl Services {
             shared: shared.clone(),
             mode,
             may_write: false,
+            previews: true,
             label: uri.to_owned(),
             cancel: cancel.clone(),
             progress: None,
@@ -202,6 +205,19 @@ impl Services {
         }
         let path = scratch.as_ref().map(|folder| folder.path().to_owned()).unwrap_or_default();
         Ok(path.canonicalize().unwrap_or(path))
+    }
+
+    fn write_record(&self, record: &[u8]) -> Reply {
+        if self.previews {
+            return fault(format!(
+                "`{}` tried to keep a record of a run that was none",
+                self.label
+            ));
+        }
+        match serde_json::from_slice(record) {
+            Ok(record) => answer(self.shared.files.write_record(&record, &self.cancel)),
+            Err(error) => fault(format!("the record can't be read: {error}")),
+        }
     }
 
     fn apply(&self, changes: &[u8]) -> Reply {
@@ -342,6 +358,7 @@ impl HostV1 for Services {
             ops::CALL_CONTEXT => answer(Ok(self.context())),
             ops::ENGINE_FIND => answer(self.shared.engines.find()),
             ops::PROJECT_APPLY => self.apply(payload.as_slice()),
+            ops::RECORD_WRITE => self.write_record(payload.as_slice()),
             ops::SCRATCH_FOLDER => answer(self.scratch_folder()),
             ops::CHILD_RUN => match serde_json::from_slice(payload.as_slice()) {
                 Ok(spec) => answer(self.run_child(&spec)),

@@ -3,7 +3,7 @@
 use std::{fs, thread};
 
 use didi_plugin_api::{
-    ctx::{Expect, WriteOptions},
+    ctx::{Expect, RunRecord, WriteOptions},
     digest::sha256_hex,
 };
 
@@ -102,4 +102,21 @@ fn of_many_swaps_from_one_state_one_wins() {
         tries.into_iter().map(|one| one.join().unwrap()).collect()
     });
     assert_eq!(wins.iter().filter(|won| **won).count(), 1);
+}
+
+#[test]
+fn records_of_runs_are_kept_by_name() {
+    let (dir, files) = project();
+    let record = |name: &str, n: u64| RunRecord {
+        name: name.into(),
+        document: serde_json::json!({ "n": n }),
+    };
+    let path = files.write_record(&record("smoke", 1), &Cancel::default()).unwrap();
+    assert_eq!(path, "res://.didi/scenarios/smoke.json");
+    files.write_record(&record("smoke", 2), &Cancel::default()).unwrap();
+    assert_eq!(fs::read(dir.path().join(".didi/scenarios/smoke.json")).unwrap(), br#"{"n":2}"#);
+    for name in ["", "-x", "a/b", "..", "a.b"] {
+        let refusal = files.write_record(&record(name, 1), &Cancel::default()).unwrap_err();
+        assert_eq!(refusal.data["field"], "name", "{name}");
+    }
 }

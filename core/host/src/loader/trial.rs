@@ -6,7 +6,7 @@
 //! Spec: P-31, gates of the loader.
 
 use std::{
-    fs,
+    fs, io,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -57,7 +57,7 @@ impl Failed {
 /// # Errors
 /// How the trial ended.
 pub fn run(copy: &Path, stamp: &Stamp) -> Result<PackDesc, Failed> {
-    let own = std::env::current_exe()
+    let own = own_program()
         .map_err(|error| Failed::passing(format!("the trial has no host: {error}")))?;
     let document = copy.with_file_name(format!(".descriptor-{}.json", source::random_hex::<8>()));
     let args = ["packs", "trial", &stamp.pack, &stamp.api];
@@ -106,6 +106,15 @@ pub fn run(copy: &Path, stamp: &Stamp) -> Result<PackDesc, Failed> {
             )))
         }
     }
+}
+
+/// This very program, also when its file was replaced since it started.
+fn own_program() -> io::Result<PathBuf> {
+    const OWN: &str = "/proc/self/exe";
+    if cfg!(target_os = "linux") && fs::symlink_metadata(OWN).is_ok() {
+        return Ok(OWN.into());
+    }
+    std::env::current_exe()
 }
 
 fn read_document(file: &Path) -> Result<PackDesc, String> {
