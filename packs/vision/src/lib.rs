@@ -4,6 +4,7 @@
 
 use didi_plugin_api::prelude::*;
 
+mod capture_frame;
 mod test_lab;
 
 /// The pack.
@@ -15,7 +16,7 @@ impl ToolPack for VisionPack {
     }
 
     fn tools(&'static self) -> Vec<Tool> {
-        vec![test_lab::tool()]
+        vec![capture_frame::tool(), test_lab::tool()]
     }
 }
 
