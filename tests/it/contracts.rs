@@ -265,6 +265,81 @@ fn lint_input(name: &str, property: &Value, required: bool, faults: &mut Vec<Str
     }
 }
 
+/// Arguments that are good, as far as a schema can tell.
+fn good(schema: &Value) -> Map<String, Value> {
+    let mut arguments = Map::new();
+    for name in texts(&schema["required"]) {
+        arguments.insert(name.clone(), good_value(&schema["properties"][&name]));
+    }
+    arguments
+}
+
+fn good_value(schema: &Value) -> Value {
+    if let Some(first) = schema["enum"].as_array().and_then(|all| all.first()) {
+        return first.clone();
+    }
+    match schema["type"].as_str().unwrap_or("string") {
+        "integer" | "number" => schema["minimum"].as_i64().unwrap_or(1).into(),
+        "boolean" => true.into(),
+        "array" => {
+            let least = usize::try_from(schema["minItems"].as_u64().unwrap_or(0)).unwrap();
+            (0..least).map(|_| good_value(&schema["items"])).collect()
+        }
+        "object" => good(schema).into(),
+        _ if schema["pattern"].is_string() => "0".repeat(32).into(),
+        _ => "res://x".into(),
+    }
+}
+
+/// Values that a property with this schema may not take, as candidates.
+fn doubtful(schema: &Value) -> Vec<Value> {
+    let bound = |name: &str| schema[name].as_i64();
+    let mut values =
+        vec![json!(null), json!(7.5), json!("x"), json!(""), json!(true), json!([]), json!({})];
+    values.extend(
+        ["minimum", "maximum"]
+            .iter()
+            .filter_map(|name| bound(name))
+            .flat_map(|edge| [json!(edge - 1), json!(edge), json!(edge + 1)]),
+    );
+    if let Some(most) = schema["maxLength"].as_u64().filter(|most| *most < 5000) {
+        let letter = "\u{e9}".repeat(usize::try_from(most).unwrap());
+        values.extend([json!(letter), json!(format!("{letter}x"))]);
+    }
+    if let Some(most) = schema["maxItems"].as_u64() {
+        let many = usize::try_from(most).unwrap() + 1;
+        values.push((0..many).map(|_| good_value(&schema["items"])).collect());
+    }
+    values
+}
+
+#[test]
+fn what_the_published_schema_refuses_the_server_refuses() {
+    let project = Project::empty();
+    let engine = project.outside().join("no-engine");
+    let mut server = Launch::over(project.root()).env("GODOT_BIN", engine).start();
+    for (name, tool) in tools() {
+        let schema = &tool["input_schema"];
+        let validator = jsonschema::validator_for(schema).unwrap();
+        for (argument, property) in schema["properties"].as_object().unwrap() {
+            for value in doubtful(property) {
+                let mut arguments = good(schema);
+                arguments.insert(argument.clone(), value);
+                let arguments = Value::Object(arguments);
+                if validator.is_valid(&arguments) {
+                    continue;
+                }
+                let text = server.call(name, arguments.clone()).to_string();
+                assert!(text.contains("invalid_arguments"), "`{name}` {arguments}: {text}");
+            }
+        }
+        let mut more = good(schema);
+        more.insert("no_such_argument".into(), true.into());
+        let text = server.call(name, Value::Object(more)).to_string();
+        assert!(text.contains("no_such_argument"), "`{name}`: {text}");
+    }
+}
+
 #[test]
 fn no_argument_reaches_the_confirmation_switch() {
     for (name, tool) in tools() {

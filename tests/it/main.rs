@@ -5,8 +5,12 @@
     clippy::unwrap_used,
     reason = "tests start programs, write files and read the clock themselves"
 )]
+mod cli;
 mod contracts;
+mod godot;
 mod packs;
+mod paths;
 mod refusals;
 mod server;
+mod tidy;
 mod transcripts;
