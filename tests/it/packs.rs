@@ -624,6 +624,8 @@ fn a_watched_folder_takes_packs_in_and_lets_them_go() {
     host.add("stress-plain");
     let mut server = host.serve(&["--watch-packs"]);
     assert_eq!(call(&mut server, "plain_say", json!({}))["pack"], "stress-plain");
+    // An update of the server itself does not stop the one that runs.
+    fs::remove_file(host.binary()).unwrap();
     let place = host.add("stress-second");
     server.notification(TOOLS_CHANGED);
     assert_eq!(call(&mut server, "second_say", json!({}))["pack"], "stress-second");
