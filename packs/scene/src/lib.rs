@@ -5,6 +5,7 @@
 use didi_plugin_api::prelude::*;
 
 mod get_hierarchy;
+mod list_buses;
 
 /// The pack.
 pub struct ScenePack;
@@ -15,7 +16,7 @@ impl ToolPack for ScenePack {
     }
 
     fn tools(&'static self) -> Vec<Tool> {
-        vec![get_hierarchy::tool()]
+        vec![get_hierarchy::tool(), list_buses::tool()]
     }
 }
 
