@@ -11,8 +11,11 @@ use crate::document::{Document, Item, ItemKind, Layout, Property, RawValue, Span
 use crate::error::FormatError;
 use crate::text::LineCursor;
 
+mod edit;
 #[cfg(test)]
 mod tests;
+
+pub use edit::{SettingPlace, setting_place};
 
 /// A settings file.
 #[derive(Debug, Clone)]

@@ -148,6 +148,11 @@ impl<'a> Property<'a> {
     pub fn raw(&self) -> RawValue<'a> {
         RawValue { text: self.value, line: self.line, span: self.value_span }
     }
+
+    /// Where it is.
+    pub(crate) fn span(&self) -> PropertySpan {
+        PropertySpan { key: self.key_span, value: self.value_span, plain_key: false }
+    }
 }
 
 /// A value as it is written in the file.

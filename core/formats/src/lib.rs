@@ -1,4 +1,4 @@
-//! Reads Godot's text files without losing a byte: scenes, resources and settings.
+//! Reads and edits Godot's text files without losing a byte: scenes, resources and settings.
 //!
 //! Bytes in, values out. This crate opens no file and knows neither MCP nor the project around a
 //! file; resolving a `res://` path or a uid is left to its callers.
@@ -7,6 +7,7 @@
 //! * [`scene`]: a `.tscn` or `.tres` as resources, nodes, connections and findings.
 //! * [`config`]: `project.godot`, `export_presets.cfg`, `.import` and `plugin.cfg`.
 //! * [`variant`]: the typed view of one value, parsed on demand.
+//! * [`edit`]: changes of a file as byte splices that leave everything else alone.
 //! * [`resource`] and [`uid`]: what an index needs of a file, cheaply.
 //!
 //! The rules are those of the engine's own text parser, observed on 4.6.3. Where the engine refuses a
@@ -15,6 +16,7 @@
 
 pub mod config;
 pub mod document;
+pub mod edit;
 mod error;
 mod lexer;
 pub mod limits;

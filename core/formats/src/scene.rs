@@ -15,11 +15,13 @@ use crate::resource::attribute_text;
 use crate::text::LineCursor;
 use crate::variant::{self, Value};
 
+mod edit;
 mod problem;
 #[cfg(test)]
 mod tests;
 mod tree;
 
+pub use edit::{AttributeChange, External, NewExternal, Place};
 pub use problem::{Problem, Severity};
 pub use tree::Lookup;
 use tree::Tree;

@@ -11,8 +11,12 @@ use crate::error::{Fault, FormatError};
 use crate::lexer::{Half, Kind, Lexer, Shape, Token, decode_escape, shape_of};
 use crate::limits::MAX_VALUE_LEVELS;
 
+pub mod json;
 #[cfg(test)]
 mod tests;
+mod write;
+
+pub use write::{escaped, float_text, number_text, write};
 
 /// A value of the engine's text form.
 #[derive(Debug, Clone, PartialEq)]
@@ -100,6 +104,23 @@ pub struct Unescaped<'a> {
 pub fn parse(raw: &str) -> Result<Value<'_>, FormatError> {
     let mut builder = Builder { raw, lexer: Lexer::new(raw), level: 0 };
     builder.whole().map_err(|fault| fault.locate(raw.as_bytes()))
+}
+
+/// Whether a text is exactly one value that can stand in a file, without blanks around it.
+///
+/// # Errors
+/// When it is not; line and column count from the first byte of `raw`.
+pub fn check(raw: &str) -> Result<(), FormatError> {
+    let mut lexer = Lexer::new(raw);
+    let checked = lexer.skip_value().and_then(|span| {
+        if span.range() == (0..raw.len()) {
+            return Ok(());
+        }
+        let (start, end) = (span.start as usize, span.end as usize);
+        let offset = if start > 0 { 0 } else { end };
+        Err(Fault::new(offset, "something stands beside the value"))
+    });
+    checked.map_err(|fault| fault.locate(raw.as_bytes()))
 }
 
 /// Undoes the escapes of what stands between the quotes of a string, by the engine's rules.
