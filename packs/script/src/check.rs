@@ -137,8 +137,7 @@ impl Verdict {
 
     /// The verdict on bytes that are no text, which no compiler is asked about.
     pub(crate) fn invalid_encoding(path: &str, valid_bytes: usize, bytes: &[u8]) -> Self {
-        let before = &bytes[..valid_bytes];
-        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        let line = String::from_utf8_lossy(&bytes[..valid_bytes]).matches('\n').count() + 1;
         let found = Diagnostic {
             line: Some(line),
             file: Some(path.into()),

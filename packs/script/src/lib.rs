@@ -8,6 +8,7 @@ mod check;
 mod check_syntax;
 mod create;
 mod get_symbols;
+mod patch_method;
 mod schemas;
 mod source;
 mod syntax;
@@ -21,7 +22,7 @@ impl ToolPack for ScriptPack {
     }
 
     fn tools(&'static self) -> Vec<Tool> {
-        vec![create::tool(), get_symbols::tool(), check_syntax::tool()]
+        vec![create::tool(), get_symbols::tool(), check_syntax::tool(), patch_method::tool()]
     }
 }
 
