@@ -103,3 +103,34 @@ fn confirmed_like_a_built_in_one(server: &mut Server, host: &Host) {
     let file: Value = serde_json::from_slice(&file).unwrap();
     assert!(file.to_string().contains("credits_add"), "{file}");
 }
+
+/// The README names the dependencies in words; these are they.
+fn readme_manifest() -> String {
+    let api = quoted(&repository().join("plugin-api"));
+    format!(
+        "[package]\nname = \"studio\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
+         [lib]\ncrate-type = [\"cdylib\"]\n\n[dependencies]\ndidi-plugin-api = {{ path = {api} }}\n\
+         schemars = \"1.2\"\nserde = {{ version = \"1\", features = [\"derive\"] }}\n"
+    )
+}
+
+#[test]
+fn the_pack_of_the_readme_is_built_and_answers() {
+    let readme = fs::read_to_string(repository().join("README.md")).unwrap();
+    let (_, source) = readme.split_once("```rust\n").unwrap();
+    let (source, _) = source.split_once("```\n").unwrap();
+    let folder = TempDir::with_prefix("didi-readme-").unwrap();
+    put(&folder.path().join("Cargo.toml"), &readme_manifest());
+    put(&folder.path().join("src/lib.rs"), source);
+    lock(folder.path());
+    cargo(folder.path(), &["build"]);
+
+    let host = Host::new();
+    let built = target().join("debug").join(library_name("studio"));
+    fs::copy(built, host.at("packs").join(library_name("studio"))).unwrap();
+    fs::write(host.at("project/main.tscn"), "").unwrap();
+    let mut server = host.serve(&[]);
+    let counted = call(&mut server, "studio_count_scenes", json!({"folder": "res://"}));
+    assert_eq!(counted["scenes"], 1, "{counted}");
+    assert!(server.close().status.success());
+}
