@@ -12,6 +12,7 @@ use std::{
 };
 
 use didi_plugin_api::desc::PackDesc;
+use serde::de::DeserializeOwned;
 
 use super::{Gate, Refused, image::Stamp, open};
 use crate::{cancel::Cancel, child, source};
@@ -22,7 +23,7 @@ pub const TRIAL_LIMIT: Duration = Duration::from_secs(5);
 /// Largest descriptor document, in bytes.
 const MAX_DESCRIPTOR_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Exit code of a trial child that refuses the pack in an orderly way; its output says why.
+/// Exit code of a trial child that refuses the pack in an orderly way, and wrote down why.
 pub const REFUSED_EXIT_CODE: u8 = 3;
 
 /// A trial that did not end with a descriptor.
@@ -44,11 +45,19 @@ impl Failed {
     }
 
     /// What the child refused by itself.
-    fn said(line: Option<&str>) -> Self {
-        let refused = line.and_then(|line| serde_json::from_str::<Refused>(line).ok());
-        let Some(refused) = refused else { return Failed::lasting("it was refused in a trial") };
-        let lasting = refused.gate != Gate::Descriptor;
-        Failed { refused, lasting }
+    fn orderly(written: Result<Refused, String>) -> Self {
+        match written {
+            Ok(refused) => Failed { lasting: refused.gate == Gate::Layout, refused },
+            Err(why) => Failed::lasting(format!("{why}; mend the pack's `open`")),
+        }
+    }
+
+    fn killed(signal: i32) -> Self {
+        const SENT_BY_SOMEBODY: [i32; 3] = [2, 9, 15];
+        let why = format!(
+            "loading it killed a trial process with signal {signal}; rebuild or mend the pack"
+        );
+        Failed { lasting: !SENT_BY_SOMEBODY.contains(&signal), ..Failed::lasting(why) }
     }
 }
 
@@ -73,7 +82,7 @@ pub fn run(copy: &Path, stamp: &Stamp) -> Result<PackDesc, Failed> {
         max_output_bytes: 64 * 1024,
     };
     let report = child::run(&spec, &Cancel::default());
-    let described = read_document(&document);
+    let written = read_document(&document);
     let _ = fs::remove_file(&document);
     let report = report
         .map_err(|error| Failed::passing(format!("the trial child can't be started: {error}")))?;
@@ -85,20 +94,17 @@ pub fn run(copy: &Path, stamp: &Stamp) -> Result<PackDesc, Failed> {
         )));
     }
     if let Some(signal) = report.signal {
-        return Err(Failed::lasting(format!(
-            "loading it killed a trial process with signal {signal}; rebuild or mend the pack"
-        )));
+        return Err(Failed::killed(signal));
     }
-    match (report.exit_code, described) {
-        (Some(0), Ok(desc)) => Ok(desc),
-        (Some(code), _) if code == i32::from(REFUSED_EXIT_CODE) => {
-            let said = report.lines.iter().rev().find(|line| !line.stderr);
-            Err(Failed::said(said.map(|line| line.text.as_str())))
+    match report.exit_code {
+        Some(0) => written.and_then(|bytes| read(&bytes)).map_err(|why| {
+            let how = "loading it ended the trial process early";
+            Failed::lasting(format!("{why}: {how}; mend the pack's `open`"))
+        }),
+        Some(code) if code == i32::from(REFUSED_EXIT_CODE) => {
+            Err(Failed::orderly(written.and_then(|bytes| read(&bytes))))
         }
-        (Some(0), Err(why)) => Err(Failed::lasting(format!(
-            "{why}: loading it ended the trial process early; mend the pack's `open`"
-        ))),
-        (code, _) => {
+        code => {
             let code =
                 code.map_or_else(|| "no exit code".into(), |code| format!("exit code {code}"));
             Err(Failed::lasting(format!(
@@ -117,19 +123,23 @@ fn own_program() -> io::Result<PathBuf> {
     std::env::current_exe()
 }
 
-fn read_document(file: &Path) -> Result<PackDesc, String> {
+/// What the child wrote down: the descriptor document, or its refusal.
+fn read_document(file: &Path) -> Result<Vec<u8>, String> {
     let size = fs::metadata(file).map_err(|_| "it wrote no descriptor".to_owned())?.len();
     if size > MAX_DESCRIPTOR_BYTES {
         return Err(format!("its descriptor has more than {MAX_DESCRIPTOR_BYTES} bytes"));
     }
-    let bytes = fs::read(file).map_err(|error| format!("its descriptor can't be read: {error}"))?;
-    serde_json::from_slice(&bytes).map_err(|error| format!("its descriptor can't be read: {error}"))
+    fs::read(file).map_err(|error| format!("its descriptor can't be read: {error}"))
+}
+
+fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
+    serde_json::from_slice(bytes).map_err(|error| format!("its descriptor can't be read: {error}"))
 }
 
 /// The child's side: opens the copy, asks it to describe itself, writes the document down.
 ///
 /// # Errors
-/// What the parent passes on: a gate and its reason, as one line of JSON.
+/// The refusal, which is written down for the parent, too.
 #[allow(clippy::disallowed_methods, reason = "the document is the child's own file")]
 pub fn child_main(pack: &str, api: &str, copy: &Path, document: &PathBuf) -> Result<(), String> {
     let tried = open::open(copy, pack, api).and_then(|root| {
@@ -138,6 +148,9 @@ pub fn child_main(pack: &str, api: &str, copy: &Path, document: &PathBuf) -> Res
             Refused::new(Gate::Trial, format!("the descriptor can't be written down: {error}"))
         })
     });
-    // A pack may have left a line on standard output unfinished.
-    tried.map_err(|refused| format!("\n{}\n", serde_json::json!(refused)))
+    tried.map_err(|refused| {
+        // Without the file the parent only knows that there was a refusal.
+        let _ = fs::write(document, serde_json::json!(refused).to_string());
+        refused.reason
+    })
 }
