@@ -23,7 +23,7 @@ struct Args {
     source_text: Option<String>,
 }
 
-// Only the verdict is promised: the tool list pays for every word of a published schema.
+// Every member is named, and only the verdict is described: the tool list pays for every word.
 #[derive(Serialize, JsonSchema)]
 struct Out {
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -42,6 +42,34 @@ struct Promised {
     engine_checked: bool,
     #[schemars(default, schema_with = "crate::schemas::objects")]
     diagnostics: (),
+    #[schemars(default, schema_with = "crate::schemas::any")]
+    diagnostics_count: (),
+    #[schemars(default, schema_with = "crate::schemas::any")]
+    engine_backend: (),
+    #[schemars(default, schema_with = "crate::schemas::any")]
+    engine_available: (),
+    #[schemars(default, schema_with = "crate::schemas::any")]
+    engine_unavailable_reason: (),
+    #[schemars(default, schema_with = "crate::schemas::any")]
+    engine_version: (),
+    #[schemars(default, schema_with = "crate::schemas::any")]
+    engine_executable: (),
+    #[schemars(default, schema_with = "crate::schemas::any")]
+    engine_exit_code: (),
+    #[schemars(default, schema_with = "crate::schemas::any")]
+    engine_duration_seconds: (),
+    #[schemars(default, schema_with = "crate::schemas::any")]
+    engine_timed_out: (),
+    #[schemars(default, schema_with = "crate::schemas::any")]
+    engine_executable_configured: (),
+    #[schemars(default, schema_with = "crate::schemas::any")]
+    engine_executable_configured_rejected: (),
+    #[schemars(default, schema_with = "crate::schemas::any")]
+    attached_engine_version: (),
+    #[schemars(default, schema_with = "crate::schemas::any")]
+    matches_attached_engine: (),
+    #[schemars(default, schema_with = "crate::schemas::any")]
+    limitation: (),
 }
 
 pub(crate) fn tool() -> Tool {

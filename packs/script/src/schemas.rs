@@ -6,3 +6,8 @@ use schemars::{Schema, SchemaGenerator, json_schema};
 pub(crate) fn objects(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "array", "items": { "type": "object" } })
 }
+
+/// A member that is named and left open.
+pub(crate) fn any(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({})
+}
