@@ -390,8 +390,12 @@ fn sample_calls() -> Vec<(&'static str, Value)> {
         ("runtime_list_sessions", json!({})),
         ("scene_get_hierarchy", json!({"root_path": "res://levels/meadow.tscn"})),
         ("scene_get_hierarchy", json!({"root_path": "res://levels/meadow.tscn", "summary": true})),
+        ("script_check_syntax", json!({"file_path": "res://player/player.gd"})),
+        ("script_check_syntax", json!({"source_text": "func broken(:\n"})),
         ("script_get_symbols", json!({"file_path": "res://player/player.gd"})),
         ("script_get_symbols", json!({"source_text": "class_name X\nfunc broken(:\n"})),
+        ("viewport_capture_frame", json!({})),
+        ("viewport_capture_frame", json!({"resolution": {"width": 64, "height": 48}})),
     ]
 }
 
@@ -461,7 +465,8 @@ fn every_publishing_tool_is_called_for_real() {
     }
     // Said of every project, so at least once with success: the sample has all that is asked for.
     let project = Project::sample();
-    let mut server = Server::over_project(&project.root());
+    let engine = project.outside().join("no-engine");
+    let mut server = Launch::over(project.root()).env("GODOT_BIN", engine).start();
     fill_board(&mut server);
     for (name, arguments) in sample_calls() {
         let result = server.call(name, arguments.clone());

@@ -188,7 +188,7 @@ fn project_file_busy(stage: &mut Stage) -> Value {
 const UNPROVOKED: &[(&str, &str)] = &[
     ("cancelled", "a cancelled call gets no answer"),
     ("internal_error", "a fault of the server's; `packs.rs` shows one with a pack that panics"),
-    ("response_too_large", "no tool of this build answers 64 MiB"),
+    ("response_too_large", "no answer without an engine is that large"),
     ("setting_not_found", "only an attached engine says so"),
 ];
 

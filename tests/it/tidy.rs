@@ -91,8 +91,8 @@ fn no_file_names_a_place_of_one_machine() {
     none(faults, "files that name a place of one machine");
 }
 
-/// What a pack may be made of besides the api and our readers: serialisation, parsers, and search.
-const PACK_DEPENDENCIES: [&str; 13] = [
+/// What a pack may be made of besides the api and our readers: serialisation, parsers, codecs and search.
+const PACK_DEPENDENCIES: [&str; 15] = [
     "didi-plugin-api",
     "didi-formats",
     "didi-gdscript",
@@ -101,6 +101,8 @@ const PACK_DEPENDENCIES: [&str; 13] = [
     "grep-searcher",
     "ignore",
     "indexmap",
+    "memchr",
+    "png",
     "schemars",
     "serde",
     "serde_json",
