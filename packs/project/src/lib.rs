@@ -2,19 +2,25 @@
 
 use didi_plugin_api::prelude::*;
 
+mod analyze_impact;
 mod answer;
 mod blackboard;
 mod board;
+mod code;
 mod get_setting;
 mod index;
 mod inspect;
 mod list_autoloads;
 mod list_resources;
+mod names;
 mod parallel;
+mod references;
 mod refuse;
 mod resources;
+mod scan;
 mod search_text;
 mod settings;
+mod splice;
 mod walk;
 
 #[cfg(test)]
@@ -35,6 +41,7 @@ impl ToolPack for ProjectPack {
             search_text::tool(),
             get_setting::tool(),
             list_autoloads::tool(),
+            analyze_impact::tool(),
             blackboard::write::tool(),
             blackboard::read::tool(),
             blackboard::patch::tool(),

@@ -45,6 +45,8 @@ impl File {
 pub(crate) struct Met {
     /// Whether a folder or file could not be read.
     pub(crate) failed: bool,
+    /// How many links were passed over.
+    pub(crate) links: usize,
     /// How many names are not UTF-8.
     pub(crate) undecodable_count: usize,
     /// Those names with replacement characters, the first of them.
@@ -77,6 +79,33 @@ pub(crate) fn folder(ctx: &Ctx<'_>, path: &str, field: &str) -> Result<ProjectPa
 pub(crate) fn files(
     ctx: &Ctx<'_>,
     start: &ProjectPath,
+    each: impl FnMut(File) -> ControlFlow<()>,
+) -> Result<Met, Refusal> {
+    walk(ctx, start, belongs, each)
+}
+
+/// As [`files`], with all files that the engine reads: those in `bin` and its like, too.
+pub(crate) fn engine_files(
+    ctx: &Ctx<'_>,
+    start: &ProjectPath,
+    each: impl FnMut(File) -> ControlFlow<()>,
+) -> Result<Met, Refusal> {
+    walk(ctx, start, engine_reads, each)
+}
+
+/// As [`files`], with everything that lies there, links but for.
+pub(crate) fn all_files(
+    ctx: &Ctx<'_>,
+    start: &ProjectPath,
+    each: impl FnMut(File) -> ControlFlow<()>,
+) -> Result<Met, Refusal> {
+    walk(ctx, start, |_| true, each)
+}
+
+fn walk(
+    ctx: &Ctx<'_>,
+    start: &ProjectPath,
+    takes: impl Fn(&DirEntry) -> bool + Send + Sync + 'static,
     mut each: impl FnMut(File) -> ControlFlow<()>,
 ) -> Result<Met, Refusal> {
     let root = ctx.project().root().folder().to_owned();
@@ -85,7 +114,7 @@ pub(crate) fn files(
         .standard_filters(false)
         .follow_links(false)
         .sort_by_file_name(Ord::cmp)
-        .filter_entry(belongs)
+        .filter_entry(takes)
         .build();
     for (count, entry) in walk.enumerate() {
         if count % FILES_PER_CHECK == 0 {
@@ -96,6 +125,7 @@ pub(crate) fn files(
             continue;
         };
         if !entry.file_type().is_some_and(|kind| kind.is_file()) {
+            met.links += usize::from(entry.path_is_symlink());
             continue;
         }
         let (Ok(inner), Ok(facts)) = (entry.path().strip_prefix(&root), entry.metadata()) else {
@@ -129,6 +159,17 @@ fn belongs(entry: &DirEntry) -> bool {
     }
     let folder = entry.path();
     !entry.file_name().to_str().is_some_and(left_out)
+        && !folder.join(".gdignore").exists()
+        && !folder.join("project.godot").exists()
+}
+
+/// Whether the engine looks into an entry. The folder where the walk starts is not asked.
+fn engine_reads(entry: &DirEntry) -> bool {
+    if !entry.file_type().is_some_and(|kind| kind.is_dir()) {
+        return true;
+    }
+    let folder = entry.path();
+    !entry.file_name().to_str().is_some_and(|name| name.starts_with('.'))
         && !folder.join(".gdignore").exists()
         && !folder.join("project.godot").exists()
 }
