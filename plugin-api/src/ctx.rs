@@ -376,6 +376,17 @@ impl Project<'_, '_> {
         let path = path.res_path();
         read(self.ctx.host.write_file(path.as_str().into(), data.into(), options.as_slice().into()))
     }
+
+    /// Changes several files in one pass: everything is compared and prepared first, then renamed into place.
+    ///
+    /// Each file is whole at any moment, old or new. A step that fails takes the finished ones back. The
+    /// answers are in the order of the changes; that of a removed file has no bytes.
+    ///
+    /// # Errors
+    /// `already_exists`, `conflict`, `not_found`, `project_file_busy`, `forbidden`; nothing is then changed.
+    pub fn apply(&self, changes: &[Change]) -> Result<Vec<Written>, Refusal> {
+        self.ctx.request(ops::PROJECT_APPLY, &changes)
+    }
 }
 
 fn to_json(value: &impl Serialize) -> Result<Vec<u8>, Refusal> {
