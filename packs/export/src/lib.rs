@@ -6,6 +6,7 @@ use didi_plugin_api::prelude::*;
 
 mod export;
 mod list_presets;
+mod mesh_library;
 mod presets;
 #[cfg(test)]
 mod testing;
@@ -19,7 +20,7 @@ impl ToolPack for ExportPack {
     }
 
     fn tools(&'static self) -> Vec<Tool> {
-        vec![list_presets::tool(), export::tool()]
+        vec![list_presets::tool(), export::tool(), mesh_library::tool()]
     }
 }
 
