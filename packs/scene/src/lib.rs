@@ -6,6 +6,8 @@ use didi_plugin_api::prelude::*;
 
 mod get_hierarchy;
 mod list_buses;
+mod rename_node;
+mod walk;
 
 /// The pack.
 pub struct ScenePack;
@@ -16,7 +18,7 @@ impl ToolPack for ScenePack {
     }
 
     fn tools(&'static self) -> Vec<Tool> {
-        vec![get_hierarchy::tool(), list_buses::tool()]
+        vec![get_hierarchy::tool(), list_buses::tool(), rename_node::tool()]
     }
 }
 

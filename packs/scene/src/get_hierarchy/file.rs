@@ -2,22 +2,18 @@
 //!
 //! Spec: P-52, scenes.
 
-use std::{
-    fs::{self, File},
-    io::Read,
-    path::PathBuf,
-};
+use std::{fs::File, io::Read};
 
 use didi_formats::{FormatError, config::ConfigFile, limits::HEADER_BYTES, resource, uid};
 use didi_plugin_api::prelude::*;
+
+use crate::walk;
 
 const FIELD: &str = "root_path";
 /// Largest scene read, in bytes.
 const MAX_SCENE_BYTES: u64 = 256 << 20;
 /// Largest `project.godot` read, in bytes.
 const MAX_SETTINGS_BYTES: u64 = 4 << 20;
-/// Folders and files visited for a uid.
-const MAX_ENTRIES: usize = 200_000;
 const PROJECT_FILE: &str = "res://project.godot";
 
 /// The file of a call.
@@ -94,21 +90,8 @@ fn main_scene(ctx: &Ctx<'_>) -> Result<String, Refusal> {
 
 /// The scene whose own header holds a uid. The engine's cache of them is a binary file of its own.
 fn by_uid(ctx: &Ctx<'_>, text: &str, number: u64) -> Result<ProjectPath, Refusal> {
-    let mut folders = vec![ctx.project().root().folder().to_owned()];
-    let mut entries = 0;
-    while let Some(folder) = folders.pop() {
-        ctx.check()?;
-        for path in listing(&folder) {
-            entries += 1;
-            if entries > MAX_ENTRIES {
-                break;
-            }
-            if path.is_dir() && !path.is_symlink() {
-                folders.push(path);
-            } else if uid_of(&path) == Some(number) {
-                return as_project_path(ctx, &path);
-            }
-        }
+    if let Some(found) = walk::each(ctx, |path| uid_of(path) == Some(number))? {
+        return walk::as_project_path(ctx, &found);
     }
     let shown: String = text.chars().take(64).collect();
     Err(Refusal::new(
@@ -117,28 +100,6 @@ fn by_uid(ctx: &Ctx<'_>, text: &str, number: u64) -> Result<ProjectPath, Refusal
     )
     .with("field", FIELD)
     .next_call("project_list_resources", "lists the project's scenes"))
-}
-
-fn as_project_path(ctx: &Ctx<'_>, path: &std::path::Path) -> Result<ProjectPath, Refusal> {
-    let project = ctx.project();
-    let inner = path.strip_prefix(project.root().folder()).unwrap_or(path);
-    let parts: Vec<_> = inner.iter().map(|part| part.to_string_lossy()).collect();
-    project.resolve(&format!("res://{}", parts.join("/")), FIELD)
-}
-
-/// What the engine sees in a folder, by name: nothing hidden, and nothing beside a `.gdignore`.
-fn listing(folder: &std::path::Path) -> Vec<PathBuf> {
-    if folder.join(".gdignore").exists() {
-        return vec![];
-    }
-    let Ok(entries) = fs::read_dir(folder) else { return vec![] };
-    let shown = |path: &PathBuf| {
-        path.file_name().is_some_and(|name| !name.to_string_lossy().starts_with('.'))
-    };
-    let mut found: Vec<PathBuf> =
-        entries.flatten().map(|entry| entry.path()).filter(shown).collect();
-    found.sort();
-    found
 }
 
 fn uid_of(path: &std::path::Path) -> Option<u64> {

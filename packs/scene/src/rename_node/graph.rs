@@ -1,0 +1,98 @@
+//! Which scenes of a project use which, by instancing or inheriting.
+//!
+//! Only headers of external resources are looked at; a scene is taken apart later, when it turns out to use
+//! the renamed node's scene.
+//!
+//! Spec: P-52, scenes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use didi_formats::{resource, uid};
+use didi_plugin_api::prelude::*;
+
+use crate::walk;
+
+/// Largest scene read, in bytes.
+pub(super) const MAX_SCENE_BYTES: u64 = 64 << 20;
+
+/// A used file as it is named: by path, by uid, or both.
+type Named = (Option<String>, Option<u64>);
+
+/// Scenes of the project by their `res://` path, with the scenes that each uses.
+pub(super) struct Graph {
+    uses: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Graph {
+    pub(super) fn of(ctx: &Ctx<'_>) -> Result<Self, Refusal> {
+        let mut by_uid = BTreeMap::new();
+        let mut named: BTreeMap<String, Vec<Named>> = BTreeMap::new();
+        for place in walk::files(ctx, "tscn")? {
+            ctx.check()?;
+            let bytes = ctx.project().read(&place, MAX_SCENE_BYTES)?;
+            let path = place.res_path();
+            let own = resource::read_header(&bytes)
+                .ok()
+                .and_then(|header| uid::number(header.uid.as_deref()?));
+            by_uid.extend(own.map(|own| (own, path.clone())));
+            let used = resource::dependencies(&bytes).into_iter().map(|used| {
+                (
+                    Some(used.path.to_string()).filter(|path| !path.is_empty()),
+                    used.uid.as_deref().and_then(uid::number),
+                )
+            });
+            named.insert(path, used.collect());
+        }
+        let resolve = |(path, uid): Named| uid.and_then(|uid| by_uid.get(&uid).cloned()).or(path);
+        let uses = named
+            .into_iter()
+            .map(|(scene, used)| (scene, used.into_iter().filter_map(resolve).collect()))
+            .collect();
+        Ok(Graph { uses })
+    }
+
+    /// A scene and all that use it, directly or not, each after the scenes that it uses.
+    pub(super) fn affected(&self, scene: &str) -> Vec<String> {
+        let mut found = BTreeSet::from([scene.to_owned()]);
+        let mut order = vec![scene.to_owned()];
+        loop {
+            // A scene joins when every affected scene that it uses has joined; a ring joins at the end.
+            let waiting = self
+                .uses
+                .iter()
+                .filter(|(path, used)| !found.contains(*path) && !used.is_disjoint(&found));
+            let next: Vec<String> = waiting.map(|(path, _)| path.clone()).collect();
+            if next.is_empty() {
+                break;
+            }
+            found.extend(next.iter().cloned());
+            order.extend(next);
+        }
+        self.sorted(order)
+    }
+
+    /// Stable order in which a scene comes after the affected scenes that it uses.
+    fn sorted(&self, found: Vec<String>) -> Vec<String> {
+        let all: BTreeSet<String> = found.iter().cloned().collect();
+        let mut done = BTreeSet::new();
+        let mut order = vec![];
+        let mut left = found;
+        while !left.is_empty() {
+            let ready = |path: &String| {
+                self.uses.get(path).is_none_or(|used| {
+                    used.iter()
+                        .all(|used| used == path || !all.contains(used) || done.contains(used))
+                })
+            };
+            let (mut next, mut rest): (Vec<_>, Vec<_>) = left.into_iter().partition(ready);
+            if next.is_empty() {
+                // A ring of scenes can't be ordered; the engine does not load it either.
+                std::mem::swap(&mut next, &mut rest);
+            }
+            left = rest;
+            done.extend(next.iter().cloned());
+            order.extend(next);
+        }
+        order
+    }
+}

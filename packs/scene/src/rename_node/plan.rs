@@ -1,0 +1,350 @@
+//! The plan of a renaming: every file with its places, worked out before anything is written.
+//!
+//! Spec: P-52, scenes.
+
+use std::collections::BTreeMap;
+
+use didi_formats::{
+    edit::Splice,
+    scene::{Lookup, Scene},
+};
+use didi_plugin_api::prelude::*;
+
+use super::{
+    Args, KEPT_LETTERS, Place,
+    graph::{Graph, MAX_SCENE_BYTES},
+    paths::{Path, Renaming, joined, store, stored},
+    refuse,
+    scene::{Places, node_paths},
+    script,
+};
+
+/// Largest script read, in bytes.
+const MAX_SCRIPT_BYTES: u64 = 4 << 20;
+
+/// One file with its places.
+pub(super) struct FilePlan {
+    pub(super) path: ProjectPath,
+    pub(super) before: Vec<u8>,
+    pub(super) splices: Vec<Splice>,
+    pub(super) places: Vec<Place>,
+}
+
+impl FilePlan {
+    /// The file with its places changed.
+    pub(super) fn after(&self) -> Vec<u8> {
+        let mut after = Vec::with_capacity(self.before.len() + 64);
+        let mut done = 0;
+        for splice in &self.splices {
+            let range = splice.span.range();
+            after.extend_from_slice(&self.before[done..range.start]);
+            after.extend_from_slice(splice.text.as_bytes());
+            done = range.end;
+        }
+        after.extend_from_slice(&self.before[done..]);
+        after
+    }
+}
+
+/// What is to be done.
+pub(super) struct Plan {
+    pub(super) scene: String,
+    pub(super) node: String,
+    pub(super) files: Vec<FilePlan>,
+    /// Scripts with places that are not to be changed.
+    pub(super) left: Vec<FilePlan>,
+    pub(super) notes: Vec<String>,
+}
+
+/// A scene that has the node, with the node's places in it.
+struct Affected {
+    path: ProjectPath,
+    bytes: Vec<u8>,
+    aliases: Vec<Path>,
+    unique: bool,
+}
+
+/// Works the plan out; the same checks for a preview and for the change itself.
+pub(super) fn make(ctx: &Ctx<'_>, args: &Args) -> Result<Plan, Refusal> {
+    check_name(&args.new_name)?;
+    let place = ctx.project().resolve(&args.in_scene, "in_scene")?;
+    if place.extension() != "tscn" {
+        let message = format!("`{}` is not a text scene, which ends in `.tscn`", place.res_path());
+        return Err(refuse(codes::INVALID_ARGUMENTS, message, "in_scene"));
+    }
+    let bytes = ctx.project().read(&place, MAX_SCENE_BYTES)?;
+    let scene = parse(&place, &bytes)?;
+    let (target, path) = find(&scene, &args.target_node)?;
+    let old = scene.nodes()[target].name.to_string();
+    if old == args.new_name {
+        return Ok(Plan {
+            scene: place.res_path(),
+            node: store(&path),
+            files: vec![],
+            left: vec![],
+            notes: vec![],
+        });
+    }
+    let unique = scene.nodes()[target]
+        .property("unique_name_in_owner")
+        .is_some_and(|raw| raw.text == "true");
+    drop(scene);
+    let mut planning = Planning {
+        ctx,
+        args,
+        old,
+        plan: Plan {
+            scene: place.res_path(),
+            node: store(&path),
+            files: vec![],
+            left: vec![],
+            notes: vec![],
+        },
+        renamings: vec![],
+        scripts: BTreeMap::new(),
+    };
+    let own = Affected { path: place, bytes, aliases: vec![path], unique };
+    for affected in planning.affected(own)? {
+        planning.scene(affected)?;
+    }
+    planning.all_scripts()?;
+    Ok(planning.plan)
+}
+
+fn check_name(name: &str) -> Result<(), Refusal> {
+    let bad = |letter: char| letter.is_control() || KEPT_LETTERS.contains(&letter);
+    if !name.chars().any(bad) && !name.trim().is_empty() {
+        return Ok(());
+    }
+    let message = format!(
+        "`{}` can't name a node: the engine replaces . : @ / \" % and control characters",
+        name.escape_debug()
+    );
+    Err(refuse(codes::INVALID_ARGUMENTS, message, "new_name"))
+}
+
+fn is_gdscript(path: &str) -> bool {
+    std::path::Path::new(path).extension().is_some_and(|end| end.eq_ignore_ascii_case("gd"))
+}
+
+fn parse<'b>(place: &ProjectPath, bytes: &'b [u8]) -> Result<Scene<'b>, Refusal> {
+    Scene::parse(bytes).map_err(|error| {
+        Refusal::new(codes::UNPROCESSABLE, format!("`{}` can't be read: {error}", place.res_path()))
+            .with("line", error.line)
+            .with("column", error.column)
+            .field("in_scene")
+    })
+}
+
+/// The node by its path from the root, or by the path that the hierarchy gives: `/root/<Root>/...`.
+fn find(scene: &Scene<'_>, text: &str) -> Result<(usize, Path), Refusal> {
+    let mut path = stored(text);
+    let root_name = scene.root().map(|root| scene.nodes()[root].name.to_string());
+    if text.starts_with("/root/") && path.get(1) == root_name.as_ref() {
+        path.drain(..2);
+    }
+    let paths = node_paths(scene);
+    let found: Vec<usize> = (0..paths.len()).filter(|index| paths[*index] == path).collect();
+    match found.as_slice() {
+        [one] => Ok((*one, path)),
+        [] => {
+            let message = match scene.find(&store(&path)) {
+                Lookup::Inside(_) => format!(
+                    "`{text}` stands in a scene that this one uses; rename it in that scene"
+                ),
+                _ => format!("the scene has no node `{text}`"),
+            };
+            Err(Refusal::new(codes::NOT_FOUND, message)
+                .with("field", "target_node")
+                .next_call("scene_get_hierarchy", "shows the scene's node paths"))
+        }
+        several => {
+            let lines: Vec<_> = several.iter().map(|index| scene.nodes()[*index].line).collect();
+            let message = format!(
+                "`{text}` names {} nodes, in lines {lines:?}; mend the scene first",
+                several.len()
+            );
+            Err(refuse(codes::CONFLICT, message, "target_node"))
+        }
+    }
+}
+
+struct Planning<'c, 'h> {
+    ctx: &'c Ctx<'h>,
+    args: &'c Args,
+    old: String,
+    plan: Plan,
+    /// What each affected scene sees of the node.
+    renamings: Vec<(Vec<Path>, bool)>,
+    /// Scripts by path, with the scene's number in `renamings` and the node that has each.
+    scripts: BTreeMap<String, Vec<(usize, Path)>>,
+}
+
+impl Planning<'_, '_> {
+    /// The node's own scene and all that use it, with the node's places in each.
+    fn affected(&self, own: Affected) -> Result<Vec<Affected>, Refusal> {
+        if own.aliases[0].is_empty() {
+            // A scene that uses this one gives its root a name of its own.
+            return Ok(vec![own]);
+        }
+        let graph = Graph::of(self.ctx)?;
+        let first = own.path.res_path();
+        let mut places: BTreeMap<String, (Vec<Path>, bool)> = BTreeMap::new();
+        places.insert(first.clone(), (own.aliases.clone(), own.unique));
+        let mut affected = vec![own];
+        for path in graph.affected(&first).into_iter().filter(|path| *path != first) {
+            self.ctx.check()?;
+            let place = self.ctx.project().resolve(&path, "in_scene")?;
+            let bytes = self.ctx.project().read(&place, MAX_SCENE_BYTES)?;
+            let (aliases, unique) = aliases(&parse(&place, &bytes)?, &places);
+            if !aliases.is_empty() {
+                places.insert(path, (aliases.clone(), unique));
+                affected.push(Affected { path: place, bytes, aliases, unique });
+            }
+        }
+        Ok(affected)
+    }
+
+    fn scene(&mut self, affected: Affected) -> Result<(), Refusal> {
+        let Affected { path, bytes, aliases, unique } = affected;
+        let scene = parse(&path, &bytes)?;
+        self.refuse_clash(&scene, &path, &aliases)?;
+        let renaming =
+            Renaming { aliases: &aliases, unique, old: &self.old, new: &self.args.new_name };
+        let own = path.res_path() == self.plan.scene;
+        let (splices, places) = Places::of(&scene, &renaming, own);
+        self.note_scripts(&scene, &aliases, unique);
+        drop(scene);
+        if !splices.is_empty() {
+            self.plan.files.push(FilePlan { path, before: bytes, splices, places });
+        }
+        Ok(())
+    }
+
+    fn refuse_clash(
+        &self,
+        scene: &Scene<'_>,
+        path: &ProjectPath,
+        aliases: &[Path],
+    ) -> Result<(), Refusal> {
+        for alias in aliases {
+            let Some((_, parent)) = alias.split_last() else { continue };
+            let wanted = joined(parent, std::slice::from_ref(&self.args.new_name));
+            if let Some(taken) = node_paths(scene).iter().position(|one| *one == wanted) {
+                let message = format!(
+                    "`{}` has a node `{}` already, in line {}",
+                    path.res_path(),
+                    store(&wanted),
+                    scene.nodes()[taken].line
+                );
+                return Err(refuse(codes::ALREADY_EXISTS, message, "new_name"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Remembers which nodes of the scene have a script, so that paths in it can be judged.
+    fn note_scripts(&mut self, scene: &Scene<'_>, aliases: &[Path], unique: bool) {
+        let paths = node_paths(scene);
+        let mut own = vec![];
+        for (index, node) in scene.nodes().iter().enumerate() {
+            let id = node.property("script").and_then(|raw| {
+                let inner = raw.text.strip_prefix("ExtResource(")?.trim_end_matches(')');
+                Some(inner.trim().trim_matches('"').to_owned())
+            });
+            let script = id.and_then(|id| scene.ext_resource(&id)).map(|found| found.path.as_ref());
+            if let Some(script) = script.filter(|path| is_gdscript(path)) {
+                own.push((script.to_owned(), paths[index].clone()));
+            }
+        }
+        let scene_number = self.renamings.len();
+        self.renamings.push((aliases.to_vec(), unique));
+        for (script, base) in own {
+            self.scripts.entry(script).or_default().push((scene_number, base));
+        }
+    }
+
+    fn all_scripts(&mut self) -> Result<(), Refusal> {
+        for (script, users) in std::mem::take(&mut self.scripts) {
+            self.ctx.check()?;
+            self.script(&script, &users)?;
+        }
+        Ok(())
+    }
+
+    fn script(&mut self, script: &str, users: &[(usize, Path)]) -> Result<(), Refusal> {
+        let path = self.ctx.project().resolve(script, "in_scene")?;
+        let Ok(bytes) = self.ctx.project().read(&path, MAX_SCRIPT_BYTES) else {
+            self.plan
+                .notes
+                .push(format!("`{script}` can't be read, so paths in it were not looked at"));
+            return Ok(());
+        };
+        let Some(text) = didi_gdscript::text_of(&bytes) else {
+            self.plan
+                .notes
+                .push(format!("`{script}` is not UTF-8 text, so paths in it were not looked at"));
+            return Ok(());
+        };
+        let shift = bytes.len() - text.len();
+        let (mut splices, mut changed, mut left) = (vec![], vec![], vec![]);
+        for literal in script::literals(text, &|| self.ctx.cancelled()) {
+            let seen: Vec<Option<String>> = users
+                .iter()
+                .map(|(scene, base)| self.renaming(*scene).seen_from(base, literal.path()))
+                .collect();
+            let Some(renamed) = seen.iter().flatten().next() else { continue };
+            let place = literal.place(renamed);
+            if seen.iter().any(|one| one.as_ref() != Some(renamed)) {
+                self.plan.notes.push(format!(
+                    "line {} of `{script}` names the node from some nodes that have the script and not from others; it is left",
+                    place.line
+                ));
+                left.push(place);
+            } else if self.args.update_scripts {
+                let mut splice = literal.splice(renamed);
+                let shift = u32::try_from(shift).unwrap_or(0);
+                splice.span.start += shift;
+                splice.span.end += shift;
+                splices.push(splice);
+                changed.push(place);
+            } else {
+                left.push(place);
+            }
+        }
+        if !splices.is_empty() {
+            self.plan.files.push(FilePlan {
+                path: path.clone(),
+                before: bytes.clone(),
+                splices,
+                places: changed,
+            });
+        }
+        if !left.is_empty() {
+            self.plan.left.push(FilePlan { path, before: bytes, splices: vec![], places: left });
+        }
+        Ok(())
+    }
+
+    fn renaming(&self, scene: usize) -> Renaming<'_> {
+        let (aliases, unique) = &self.renamings[scene];
+        Renaming { aliases, unique: *unique, old: &self.old, new: &self.args.new_name }
+    }
+}
+
+/// The node's places in a scene that uses scenes which have it, and whether `%Name` finds it there.
+fn aliases(scene: &Scene<'_>, places: &BTreeMap<String, (Vec<Path>, bool)>) -> (Vec<Path>, bool) {
+    let paths = node_paths(scene);
+    let mut found = vec![];
+    let mut unique = false;
+    for (index, node) in scene.nodes().iter().enumerate() {
+        let Some((inner, named)) = scene.instance_path(index).and_then(|path| places.get(path))
+        else {
+            continue;
+        };
+        // A name that is unique in its scene is known in a scene that inherits it, and not in one that instances it.
+        unique |= *named && node.path.is_none();
+        found.extend(inner.iter().map(|alias| joined(&paths[index], alias)));
+    }
+    (found, unique)
+}

@@ -1,0 +1,71 @@
+//! The project's files as the engine sees them: nothing hidden, and nothing beside a `.gdignore`.
+//!
+//! Spec: P-52, scenes.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use didi_plugin_api::prelude::*;
+
+/// Folders and files visited at the most.
+const MAX_ENTRIES: usize = 200_000;
+
+/// Files with an ending, by name inside each folder.
+pub(crate) fn files(ctx: &Ctx<'_>, extension: &str) -> Result<Vec<ProjectPath>, Refusal> {
+    let mut found = vec![];
+    each(ctx, |path| {
+        if path.extension().is_some_and(|end| end == extension) {
+            found.push(path.to_owned());
+        }
+        false
+    })?;
+    found.iter().map(|path| as_project_path(ctx, path)).collect()
+}
+
+/// Shows every file until one is taken; answers that one.
+pub(crate) fn each(
+    ctx: &Ctx<'_>,
+    mut take: impl FnMut(&Path) -> bool,
+) -> Result<Option<PathBuf>, Refusal> {
+    let mut folders = vec![ctx.project().root().folder().to_owned()];
+    let mut entries = 0;
+    while let Some(folder) = folders.pop() {
+        ctx.check()?;
+        for path in listing(&folder) {
+            entries += 1;
+            if entries > MAX_ENTRIES {
+                return Ok(None);
+            }
+            if path.is_dir() && !path.is_symlink() {
+                folders.push(path);
+            } else if take(&path) {
+                return Ok(Some(path));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// A file below the project as a place inside it.
+pub(crate) fn as_project_path(ctx: &Ctx<'_>, path: &Path) -> Result<ProjectPath, Refusal> {
+    let project = ctx.project();
+    let inner = path.strip_prefix(project.root().folder()).unwrap_or(path);
+    let parts: Vec<_> = inner.iter().map(|part| part.to_string_lossy()).collect();
+    project.resolve(&format!("res://{}", parts.join("/")), "path")
+}
+
+fn listing(folder: &Path) -> Vec<PathBuf> {
+    if folder.join(".gdignore").exists() {
+        return vec![];
+    }
+    let Ok(entries) = fs::read_dir(folder) else { return vec![] };
+    let shown = |path: &PathBuf| {
+        path.file_name().is_some_and(|name| !name.to_string_lossy().starts_with('.'))
+    };
+    let mut found: Vec<PathBuf> =
+        entries.flatten().map(|entry| entry.path()).filter(shown).collect();
+    found.sort();
+    found
+}
