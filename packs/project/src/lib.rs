@@ -12,6 +12,7 @@ mod index;
 mod inspect;
 mod list_autoloads;
 mod list_resources;
+mod move_files;
 mod names;
 mod parallel;
 mod references;
@@ -19,6 +20,7 @@ mod refuse;
 mod resources;
 mod scan;
 mod search_text;
+mod set_setting;
 mod settings;
 mod splice;
 mod walk;
@@ -39,9 +41,11 @@ impl ToolPack for ProjectPack {
             list_resources::tool(),
             inspect::tool(),
             search_text::tool(),
+            analyze_impact::tool(),
+            move_files::tool(),
             get_setting::tool(),
             list_autoloads::tool(),
-            analyze_impact::tool(),
+            set_setting::tool(),
             blackboard::write::tool(),
             blackboard::read::tool(),
             blackboard::patch::tool(),

