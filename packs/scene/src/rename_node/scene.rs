@@ -283,7 +283,7 @@ fn quoted_len(text: &str) -> usize {
 
 /// The line of a byte, from 1.
 pub(super) fn line_at(source: &str, at: usize) -> usize {
-    source.as_bytes()[..at.min(source.len())].iter().filter(|byte| **byte == b'\n').count() + 1
+    source.get(..at).unwrap_or(source).matches('\n').count() + 1
 }
 
 #[cfg(test)]
