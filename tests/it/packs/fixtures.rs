@@ -98,10 +98,14 @@ fn workspace(folder: &Path, members: &[(String, String)]) {
 
 /// Starts from the versions of this checkout, so that nothing is resolved or fetched anew.
 pub(crate) fn lock(folder: &Path) {
-    let file = folder.join("Cargo.lock");
-    if !file.exists() {
-        put(&file, &fs::read_to_string(repository().join("Cargo.lock")).unwrap());
+    let ours = fs::read_to_string(repository().join("Cargo.lock")).unwrap();
+    let seen = folder.join("Cargo.lock.seen");
+    // Cargo takes out what the folder does not use, so the two files differ from then on.
+    if fs::read_to_string(&seen).is_ok_and(|text| text == ours) {
+        return;
     }
+    put(&folder.join("Cargo.lock"), &ours);
+    put(&seen, &ours);
 }
 
 /// A path as TOML has it.
