@@ -26,6 +26,8 @@ mod splice;
 mod walk;
 
 #[cfg(test)]
+mod engine_tests;
+#[cfg(test)]
 mod tests;
 
 /// The pack.

@@ -227,10 +227,4 @@ impl Project {
     pub(crate) fn exists(&self, path: &str) -> bool {
         self.files.find(path).is_some() || self.folders.contains(path)
     }
-
-    /// The uids of a file.
-    pub(crate) fn uids_of(&self, path: &str) -> Vec<u64> {
-        let Some(at) = self.files.find(path) else { return vec![] };
-        self.uids.iter().filter(|(_, files)| files.contains(&at)).map(|(uid, _)| *uid).collect()
-    }
 }

@@ -100,7 +100,13 @@ fn the_tools_are_those_of_the_contract() {
         assert_eq!(desc.effects.mutates_project, desc.previews, "{}", desc.name);
         assert!(desc.description.len() <= 140, "{}", desc.name);
         let confirmed = desc.confirmation == Confirmation::Always;
-        assert_eq!(confirmed, desc.name == "blackboard_clear", "{}", desc.name);
+        let asks = [
+            "blackboard_clear",
+            "project_apply_changes",
+            "project_move_files",
+            "project_rename_references",
+        ];
+        assert_eq!(confirmed, asks.contains(&desc.name.as_str()), "{}", desc.name);
     }
 }
 

@@ -1,0 +1,77 @@
+//! The real engine, for tests that ask it.
+#![allow(clippy::disallowed_methods, clippy::print_stderr, reason = "a test starts an engine")]
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// The engine, or `None`, said on standard error.
+pub(crate) fn godot() -> Option<PathBuf> {
+    let named = ["DIDI_TEST_GODOT", "GODOT_BIN"].iter().filter_map(env::var_os).map(PathBuf::from);
+    let usual = std::iter::once(PathBuf::from("/usr/local/bin/godot"));
+    let found = named.chain(usual).find(|file| file.is_file());
+    if found.is_none() {
+        eprintln!("left out: no Godot was found; set DIDI_TEST_GODOT to run this test");
+    }
+    found
+}
+
+/// A copy of a fixture project.
+pub(crate) fn fixture(name: &str) -> tempfile::TempDir {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/projects");
+    let dir = tempfile::tempdir().unwrap();
+    copy(&source.join(name), dir.path());
+    dir
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        let kind = entry.file_type().unwrap();
+        if kind.is_dir() {
+            if entry.file_name() != ".godot" {
+                copy(&entry.path(), &target);
+            }
+        } else if kind.is_file() {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+/// Runs the engine over a project and answers its output.
+pub(crate) fn run(godot: &Path, project: &Path, args: &[&str]) -> String {
+    let output = Command::new(godot)
+        .args(["--headless", "--path"])
+        .arg(project)
+        .args(args)
+        .output()
+        .unwrap();
+    let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.push_str(&String::from_utf8_lossy(&output.stderr));
+    text
+}
+
+/// Loads and instantiates scenes; answers the lines in which the engine complains.
+pub(crate) fn complaints(godot: &Path, project: &Path, scenes: &[&str]) -> Vec<String> {
+    let list = serde_json::to_string(scenes).unwrap();
+    let script = format!(
+        "extends SceneTree\nfunc _initialize() -> void:\n\tfor path in {list}:\n\
+         \t\tvar scene := load(path) as PackedScene\n\
+         \t\tif scene == null:\n\t\t\tprinterr(\"ERROR: nothing at \" + path)\n\t\t\tcontinue\n\
+         \t\tscene.instantiate().free()\n\tprint(\"all loaded\")\n\tquit()\n"
+    );
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("load.gd");
+    fs::write(&file, script).unwrap();
+    let output = run(godot, project, &["-s", file.to_str().unwrap()]);
+    assert!(output.contains("all loaded"), "{output}");
+    output
+        .lines()
+        .filter(|line| line.contains("WARNING") || line.contains("ERROR"))
+        .map(ToOwned::to_owned)
+        .collect()
+}
