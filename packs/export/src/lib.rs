@@ -4,6 +4,7 @@
 
 use didi_plugin_api::prelude::*;
 
+mod add_preset;
 mod export;
 mod list_presets;
 mod mesh_library;
@@ -20,7 +21,7 @@ impl ToolPack for ExportPack {
     }
 
     fn tools(&'static self) -> Vec<Tool> {
-        vec![list_presets::tool(), export::tool(), mesh_library::tool()]
+        vec![list_presets::tool(), add_preset::tool(), export::tool(), mesh_library::tool()]
     }
 }
 

@@ -75,36 +75,81 @@ pub(crate) enum Reason {
     PlatformNotShipped,
 }
 
+/// Platforms that a new preset can have, as the arguments of a tool name them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) enum Platform {
+    #[serde(rename = "Windows Desktop")]
+    Windows,
+    Linux,
+    #[serde(rename = "macOS")]
+    MacOs,
+    Android,
+    #[serde(rename = "iOS")]
+    Ios,
+    Web,
+    #[serde(rename = "visionOS")]
+    VisionOs,
+}
+
+impl Platform {
+    /// The name in the file.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Platform::Windows => "Windows Desktop",
+            Platform::Linux => "Linux",
+            Platform::MacOs => "macOS",
+            Platform::Android => "Android",
+            Platform::Ios => "iOS",
+            Platform::Web => "Web",
+            Platform::VisionOs => "visionOS",
+        }
+    }
+}
+
 /// The presets of a project; `None` without a presets file.
 ///
 /// # Errors
 /// `unprocessable` for a file that the engine can't take presets from, with the reason and the line.
 pub(crate) fn read(ctx: &Ctx<'_>) -> Result<Option<Vec<Preset>>, Refusal> {
+    read_bytes(ctx)?.map(|bytes| parse(&bytes)).transpose()
+}
+
+/// The bytes of the presets file; `None` without one.
+///
+/// # Errors
+/// What reading a file refuses.
+pub(crate) fn read_bytes(ctx: &Ctx<'_>) -> Result<Option<Vec<u8>>, Refusal> {
     let place = ctx.project().resolve(PRESETS_FILE, "preset")?;
     if !place.is_file() {
         return Ok(None);
     }
-    let bytes = ctx.project().read(&place, MAX_PRESETS_BYTES)?;
+    ctx.project().read(&place, MAX_PRESETS_BYTES).map(Some)
+}
+
+/// The presets of a file.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn parse(bytes: &[u8]) -> Result<Vec<Preset>, Refusal> {
     if bytes.starts_with(b"\xEF\xBB\xBF") {
         return Err(unusable(
             "byte_order_mark",
             1,
-            &bytes,
+            bytes,
             "starts with a byte order mark, which hides its first section from the engine",
         ));
     }
-    let file = ConfigFile::parse(&bytes).map_err(|error| {
-        let reason =
-            if is_cut_off(&bytes, &error) { "truncated_value" } else { "unloadable_value" };
-        unusable(reason, error.line, &bytes, &format!("can't be loaded: {}", error.message))
+    let file = ConfigFile::parse(bytes).map_err(|error| {
+        let reason = if is_cut_off(bytes, &error) { "truncated_value" } else { "unloadable_value" };
+        unusable(reason, error.line, bytes, &format!("can't be loaded: {}", error.message))
     })?;
-    check_layout(&file, &bytes)?;
-    let presets = presets(&file, &bytes)?;
-    check_names(&presets, &bytes)?;
-    Ok(Some(presets))
+    check_layout(&file, bytes)?;
+    let presets = presets(&file, bytes)?;
+    check_names(&presets, bytes)?;
+    Ok(presets)
 }
 
-fn unusable(reason: &str, line: u32, bytes: &[u8], why: &str) -> Refusal {
+pub(crate) fn unusable(reason: &str, line: u32, bytes: &[u8], why: &str) -> Refusal {
     Refusal::new(codes::UNPROCESSABLE, format!("`{PRESETS_FILE}` {why}, in line {line}"))
         .with("reason", reason)
         .with("line", line)
