@@ -46,7 +46,7 @@ struct Bad(&'static str, &'static str, &'static [&'static str]);
 
 const BAD: &[Bad] = &[
     Bad("cut", "image", &["cut short", "past the end of the file", "copy it again"]),
-    Bad("plain", "stamp", &["a library but not a tool pack"]),
+    Bad("plain", "stamp", &["a library but not a tool pack", "take it out"]),
     Bad(
         "other-major",
         "stamp",

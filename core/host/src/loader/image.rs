@@ -37,7 +37,7 @@ pub fn stamp(bytes: &[u8]) -> Result<Stamp, Refused> {
         .ok_or_else(|| {
             Refused::new(
                 Gate::Stamp,
-                "it is a library but not a tool pack: no pack stamp is inside",
+                "it is a library but not a tool pack: no pack stamp is inside; take it out of the folder",
             )
         })?;
     serde_json::from_slice(body.trim_ascii_end()).map_err(|error| {
