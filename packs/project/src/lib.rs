@@ -17,6 +17,7 @@ mod names;
 mod parallel;
 mod references;
 mod refuse;
+mod rename_references;
 mod resources;
 mod scan;
 mod search_text;
@@ -48,6 +49,7 @@ impl ToolPack for ProjectPack {
             get_setting::tool(),
             list_autoloads::tool(),
             set_setting::tool(),
+            rename_references::tool(),
             blackboard::write::tool(),
             blackboard::read::tool(),
             blackboard::patch::tool(),
