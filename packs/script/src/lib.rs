@@ -9,7 +9,9 @@ mod check_syntax;
 mod create;
 mod get_symbols;
 mod patch_method;
+mod reflect_class;
 mod schemas;
+mod scripts;
 mod source;
 mod syntax;
 
@@ -22,7 +24,13 @@ impl ToolPack for ScriptPack {
     }
 
     fn tools(&'static self) -> Vec<Tool> {
-        vec![create::tool(), get_symbols::tool(), check_syntax::tool(), patch_method::tool()]
+        vec![
+            create::tool(),
+            get_symbols::tool(),
+            check_syntax::tool(),
+            patch_method::tool(),
+            reflect_class::tool(),
+        ]
     }
 }
 

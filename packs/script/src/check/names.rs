@@ -5,26 +5,16 @@
 //!
 //! Spec: P-53, scripts.
 
-use std::{
-    collections::BTreeMap,
-    fs,
-    io::Read,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, ops::ControlFlow, path::Path};
 
 use didi_formats::config::{ConfigFile, ConfigSection};
 use didi_plugin_api::prelude::*;
 
 use super::Diagnostic;
+use crate::scripts;
 
 /// The list of global classes that an import writes, below the project.
 const CLASS_CACHE: &str = ".godot/global_script_class_cache.cfg";
-/// Scripts looked into for a `class_name`.
-const MAX_SCRIPTS: usize = 5000;
-/// Folders and files visited on the way.
-const MAX_ENTRIES: usize = 50_000;
-/// Start of a script in which its `class_name` is looked for, in bytes.
-const HEAD_BYTES: u64 = 64 << 10;
 /// Largest settings file and cache read, in bytes.
 const MAX_CONFIG_BYTES: u64 = 4 << 20;
 
@@ -110,7 +100,7 @@ impl<'c> Known<'c> {
     fn new(root: &'c ProjectRoot, source: &'c str) -> Self {
         let root = root.folder();
         let text = |path: &str| {
-            let bytes = head_of(&root.join(path), MAX_CONFIG_BYTES)?;
+            let bytes = scripts::head_of(&root.join(path), MAX_CONFIG_BYTES)?;
             Some(String::from_utf8_lossy(&bytes).into_owned())
         };
         Known {
@@ -149,11 +139,14 @@ impl<'c> Known<'c> {
     }
 
     fn declared(&mut self, name: &str) -> bool {
-        if declares(self.source, name) {
+        if scripts::declares(self.source, name) {
             return true;
         }
         let root = self.root;
-        self.heads.get_or_insert_with(|| heads(root)).iter().any(|head| declares(head, name))
+        self.heads
+            .get_or_insert_with(|| heads(root))
+            .iter()
+            .any(|head| scripts::declares(head, name))
     }
 }
 
@@ -167,58 +160,12 @@ fn lists(cache: &str, name: &str) -> bool {
     cache.contains(&format!("\"class\": &\"{name}\""))
 }
 
-/// Whether a script declares a global class. Lines are enough: nothing but an annotation stands before it.
-pub(super) fn declares(script: &str, name: &str) -> bool {
-    script.lines().filter_map(|line| line.split_once("class_name")).any(|(before, after)| {
-        let own = before.trim().is_empty() || before.trim_start().starts_with('@');
-        let declared = after.trim_start().split(|letter: char| !is_word(letter)).next();
-        own && after.starts_with([' ', '\t']) && declared == Some(name)
-    })
-}
-
-fn is_word(letter: char) -> bool {
-    letter.is_alphanumeric() || letter == '_'
-}
-
 /// The starts of the project's scripts that declare a class.
 fn heads(root: &Path) -> Vec<String> {
     let mut found = vec![];
-    let mut scripts = 0;
-    let mut entries = 0;
-    let mut folders = vec![root.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for path in listing(&folder) {
-            entries += 1;
-            if entries > MAX_ENTRIES || scripts > MAX_SCRIPTS {
-                return found;
-            }
-            if path.is_dir() && !path.is_symlink() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|end| end == "gd") {
-                scripts += 1;
-                let head = head_of(&path, HEAD_BYTES).unwrap_or_default();
-                let head = String::from_utf8_lossy(&head).into_owned();
-                found.extend(head.contains("class_name").then_some(head));
-            }
-        }
-    }
+    scripts::each(root, |_, head| {
+        found.push(head.to_owned());
+        ControlFlow::Continue(())
+    });
     found
-}
-
-/// What the engine would see in a folder: nothing hidden, and nothing beside a `.gdignore`.
-fn listing(folder: &Path) -> Vec<PathBuf> {
-    if folder.join(".gdignore").exists() {
-        return vec![];
-    }
-    let Ok(entries) = fs::read_dir(folder) else { return vec![] };
-    let hidden = |path: &PathBuf| {
-        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))
-    };
-    entries.flatten().map(|entry| entry.path()).filter(|path| !hidden(path)).collect()
-}
-
-fn head_of(path: &Path, max_bytes: u64) -> Option<Vec<u8>> {
-    let mut bytes = vec![];
-    fs::File::open(path).ok()?.take(max_bytes).read_to_end(&mut bytes).ok()?;
-    Some(bytes)
 }

@@ -10,7 +10,8 @@ use std::{fs, path::PathBuf};
 
 use didi_plugin_api::prelude::*;
 
-use super::{Diagnostic, Subject, names};
+use super::{Diagnostic, Subject};
+use crate::scripts;
 
 /// Writes the text into the call's scratch folder, under a name that no script of a project has.
 ///
@@ -52,5 +53,5 @@ fn hides_itself(message: &str, source: &str) -> bool {
     let name = message
         .strip_prefix("Class \"")
         .and_then(|rest| rest.strip_suffix("\" hides a global script class."));
-    name.is_some_and(|name| names::declares(source, name))
+    name.is_some_and(|name| scripts::declares(source, name))
 }
