@@ -92,7 +92,7 @@ fn no_file_names_a_place_of_one_machine() {
 }
 
 /// What a pack may be made of besides the api and our readers: serialisation, parsers, codecs and search.
-const PACK_DEPENDENCIES: [&str; 15] = [
+const PACK_DEPENDENCIES: [&str; 16] = [
     "didi-plugin-api",
     "didi-formats",
     "didi-gdscript",
@@ -103,6 +103,7 @@ const PACK_DEPENDENCIES: [&str; 15] = [
     "indexmap",
     "memchr",
     "png",
+    "roxmltree",
     "schemars",
     "serde",
     "serde_json",

@@ -18,7 +18,9 @@ mod parallel;
 mod references;
 mod refuse;
 mod rename_references;
+mod resource_create;
 mod resources;
+mod run_tests;
 mod scan;
 mod search_text;
 mod set_setting;
@@ -43,13 +45,15 @@ impl ToolPack for ProjectPack {
         vec![
             list_resources::tool(),
             inspect::tool(),
+            resource_create::tool(),
             search_text::tool(),
             analyze_impact::tool(),
+            rename_references::tool(),
             move_files::tool(),
             get_setting::tool(),
             list_autoloads::tool(),
             set_setting::tool(),
-            rename_references::tool(),
+            run_tests::tool(),
             blackboard::write::tool(),
             blackboard::read::tool(),
             blackboard::patch::tool(),
