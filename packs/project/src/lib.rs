@@ -18,7 +18,6 @@ mod parallel;
 mod references;
 mod refuse;
 mod rename_references;
-mod resource_create;
 mod resources;
 mod run_tests;
 mod scan;
@@ -45,7 +44,6 @@ impl ToolPack for ProjectPack {
         vec![
             list_resources::tool(),
             inspect::tool(),
-            resource_create::tool(),
             search_text::tool(),
             analyze_impact::tool(),
             rename_references::tool(),
