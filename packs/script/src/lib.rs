@@ -7,11 +7,13 @@ use didi_plugin_api::prelude::*;
 mod check;
 mod check_syntax;
 mod create;
+mod csharp_build;
 mod get_symbols;
 mod patch_method;
 mod reflect_class;
 mod schemas;
 mod scripts;
+mod shader_check;
 mod source;
 mod syntax;
 
@@ -30,6 +32,8 @@ impl ToolPack for ScriptPack {
             check_syntax::tool(),
             patch_method::tool(),
             reflect_class::tool(),
+            shader_check::tool(),
+            csharp_build::tool(),
         ]
     }
 }
