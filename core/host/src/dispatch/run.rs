@@ -72,7 +72,10 @@ impl Work {
         let fields = take_fields(&mut self.arguments, desc);
         let services = Services::new(&self.shared, desc, self.mode, false, cancel, progress);
         let reply = self.tool.run(&to_bytes(&self.arguments), &services);
-        let answer = read_answer(&reply, &desc.name);
+        let mut answer = read_answer(&reply, &desc.name);
+        if let Err(refusal) = &mut answer {
+            name_argument(refusal, &self.tool, &self.arguments);
+        }
         drop(reply);
         let done = services.into_done();
         if desc.effects.mutates_project {
@@ -111,6 +114,18 @@ fn take_fields(
     let fields = arguments.shift_remove("fields")?;
     let names = fields.as_array()?.iter().filter_map(|name| name.as_str().map(String::from));
     Some(names.collect())
+}
+
+/// The host's services know a path and not the argument that named it: where only one can have, it is named.
+fn name_argument(refusal: &mut Refusal, tool: &Tool, arguments: &Map<String, Value>) {
+    let known = tool.input_schema["properties"].get("path").is_some();
+    if known || refusal.data.get("field") != Some(&Value::from("path")) {
+        return;
+    }
+    let mut paths = arguments.keys().filter(|name| name.ends_with("_path"));
+    if let (Some(name), None) = (paths.next(), paths.next()) {
+        refusal.data.insert("field".into(), name.clone().into());
+    }
 }
 
 /// Arguments as they cross the boundary.
