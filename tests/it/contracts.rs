@@ -7,7 +7,9 @@ use std::{
     sync::OnceLock,
 };
 
-use didi_tests::{Launch, Project, Server, modern, server::run, stub_engine, tests_folder};
+use didi_tests::{
+    Launch, Project, Server, json::no_nulls, modern, server::run, stub_engine, tests_folder,
+};
 use serde_json::{Map, Value, json};
 
 /// The whole surface, as the program dumps it.
@@ -164,6 +166,7 @@ fn lists_pass_the_lint_of_every_client() {
     for profile in ["core", "full"] {
         let mut seen = BTreeSet::new();
         for tool in listed(profile) {
+            no_nulls(&tool).unwrap();
             let name = tool["name"].as_str().unwrap().to_owned();
             let mut faults = vec![];
             lint_entry(&tool, &mut faults);
@@ -411,6 +414,7 @@ fn published_answers_are_what_their_schemas_say() {
                 panic!("`{name}` publishes no schema any more");
             };
             let result = server.call(name, arguments.clone());
+            no_nulls(&result).unwrap_or_else(|why| panic!("`{name}` {arguments}: {why}"));
             if result["isError"] == true {
                 // A project without the file is refused; the schema is about successes.
                 assert!(result.get("structuredContent").is_none(), "{result}");

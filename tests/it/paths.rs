@@ -94,9 +94,26 @@ fn every_way_out_is_refused_by_every_tool() {
             // Without `res://`, a scene tree's root is a node's path, which needs an engine.
             let known = ["invalid_arguments", "not_found", "forbidden", "not_connected"];
             assert!(known.contains(&code), "`{tool}` {arguments}: {text}");
+            if code == "invalid_arguments" {
+                let field = &refusal["error"]["data"]["field"];
+                assert_eq!(field, argument, "`{tool}` {arguments}: {text}");
+            }
         }
     }
     assert_eq!(census(project.outside()), before, "something was made, changed, or run");
+}
+
+#[test]
+fn folders_of_the_engine_and_of_version_control_are_not_written() {
+    let (project, mut server) = stage();
+    for folder in [".godot", ".git", ".Godot", ".didi"] {
+        let path = format!("res://{folder}/hook.gd");
+        let write = json!({"script_path": path, "source_text": "extends Node\n"});
+        let text = server.call("script_create", write).to_string();
+        assert!(text.contains("invalid_arguments"), "{text}");
+        assert!(text.contains("\\\"field\\\":\\\"script_path\\\""), "{text}");
+        assert!(!project.file(&path).exists());
+    }
 }
 
 #[test]

@@ -14,7 +14,7 @@ use std::{
 
 use didi_tests::{
     Launch, Project, REMEDIES, Server,
-    json::{Kept, matches, nulls},
+    json::{Kept, matches, no_nulls},
     server::PATIENCE,
     stub_engine, tests_folder,
 };
@@ -22,21 +22,6 @@ use serde_json::{Value, json};
 
 /// Files that run side by side.
 const AT_ONCE: usize = 4;
-
-/// Members that are null on purpose: an error that can't be matched to a request, and documented nulls.
-const MAY_BE_NULL: &[&str] = &[
-    ".id",
-    ".details",
-    ".before",
-    ".after",
-    ".value",
-    ".undo",
-    ".default",
-    ".resource_type",
-    ".attached_engine_version",
-    ".matches_attached_engine",
-    ".engine_executable",
-];
 
 #[test]
 fn every_transcript_holds() {
@@ -343,17 +328,6 @@ impl Play {
         }
         if closed.rest.is_empty() { Ok(()) } else { Err(format!("left over: {:?}", closed.rest)) }
     }
-}
-
-/// Absent members are absent, never null, but for the documented ones.
-fn no_nulls(message: &Value) -> Result<(), String> {
-    let mut found = vec![];
-    nulls(message, "", &mut |path| {
-        if !MAY_BE_NULL.iter().any(|allowed| path.ends_with(allowed)) {
-            found.push(path.to_owned());
-        }
-    });
-    if found.is_empty() { Ok(()) } else { Err(format!("null members {found:?} in {message}")) }
 }
 
 fn open(mut pattern: Value) -> Value {

@@ -99,18 +99,43 @@ fn array(path: &str, wanted: &[Value], items: &[Value], kept: &mut Kept) -> Resu
     Ok(())
 }
 
-/// Calls `see` with every null in a value and the path to it.
-pub fn nulls(value: &Value, path: &str, see: &mut impl FnMut(&str)) {
+/// Members that are null on purpose: the id of an error that belongs to no request, and documented ones.
+const MAY_BE_NULL: &[&str] = &[
+    ".after",
+    ".attached_engine_version",
+    ".before",
+    ".default",
+    ".details",
+    ".engine_executable",
+    ".id",
+    ".matches_attached_engine",
+    ".resource_type",
+    ".undo",
+    ".value",
+];
+
+/// Absent members are absent, never null.
+///
+/// # Errors
+/// The paths of the nulls that no document allows.
+pub fn no_nulls(message: &Value) -> Result<(), String> {
+    let mut found = vec![];
+    nulls(message, "", &mut found);
+    found.retain(|path| !MAY_BE_NULL.iter().any(|allowed| path.ends_with(allowed)));
+    if found.is_empty() { Ok(()) } else { Err(format!("null members {found:?} in {message}")) }
+}
+
+fn nulls(value: &Value, path: &str, found: &mut Vec<String>) {
     match value {
-        Value::Null => see(path),
+        Value::Null => found.push(path.to_owned()),
         Value::Array(items) => {
             for (place, item) in items.iter().enumerate() {
-                nulls(item, &format!("{path}[{place}]"), see);
+                nulls(item, &format!("{path}[{place}]"), found);
             }
         }
         Value::Object(members) => {
             for (name, member) in members {
-                nulls(member, &format!("{path}.{name}"), see);
+                nulls(member, &format!("{path}.{name}"), found);
             }
         }
         _ => {}

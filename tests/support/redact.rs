@@ -19,6 +19,8 @@ const MEMBERS: &[(&str, &str)] = &[
     ("elapsed_ms", "[ms]"),
     ("waited_ms", "[ms]"),
     ("duration_ms", "[ms]"),
+    ("ran_at", "[time]"),
+    ("ran_ms", "[ms]"),
     ("requestState", "[state]"),
     ("version", "[version]"),
     ("rustc", "[version]"),
