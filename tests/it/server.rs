@@ -242,6 +242,28 @@ fn a_cancelled_task_kills_its_child() {
 }
 
 #[test]
+fn quick_work_of_a_client_that_takes_tasks_ends_as_its_answer_or_its_task() {
+    let project = Project::sample();
+    let mut server = stubbed(&project, "exit 1");
+    let meta = json!({"io.modelcontextprotocol/clientCapabilities":
+        {"extensions": {"io.modelcontextprotocol/tasks": {}}}});
+    let arguments = json!({"preset": "Nope", "output_path": "res://a.pck", "mode": "pack"});
+    let call = json!({"name": "project_export", "arguments": arguments, "_meta": meta});
+    let mut result = server.request("tools/call", modern(call))["result"].clone();
+    // On a busy machine a quarter of a second is not enough for it.
+    let task = result["taskId"].clone();
+    let deadline = Instant::now() + PATIENCE;
+    while result["resultType"] == "task" || result["status"] == "working" {
+        let read = json!({"taskId": task, "_meta": meta});
+        result = server.request("tasks/get", modern(read))["result"].clone();
+        assert!(Instant::now() < deadline, "the task did not end: {result}");
+    }
+    let ended = result.get("result").unwrap_or(&result);
+    assert_eq!((&ended["isError"], &ended["resultType"]), (&json!(true), &json!("complete")));
+    assert!(ended.to_string().contains("not_found"), "{ended}");
+}
+
+#[test]
 fn progress_grows_and_ends_with_the_answer() {
     let project = Project::sample();
     let mut server = stubbed(&project, "sleep 0.1; printf GDPC0000 > \"$6\"");

@@ -92,7 +92,7 @@ fn no_file_names_a_place_of_one_machine() {
 }
 
 /// What a pack may be made of besides the api and our readers: serialisation, parsers, codecs and search.
-const PACK_DEPENDENCIES: [&str; 16] = [
+const PACK_DEPENDENCIES: [&str; 17] = [
     "didi-plugin-api",
     "didi-formats",
     "didi-gdscript",
@@ -102,6 +102,7 @@ const PACK_DEPENDENCIES: [&str; 16] = [
     "ignore",
     "indexmap",
     "memchr",
+    "miniz_oxide",
     "png",
     "roxmltree",
     "schemars",
