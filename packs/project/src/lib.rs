@@ -18,6 +18,7 @@ mod parallel;
 mod references;
 mod refuse;
 mod rename_references;
+mod resource_create;
 mod resources;
 mod run_tests;
 mod scan;
@@ -44,6 +45,7 @@ impl ToolPack for ProjectPack {
         vec![
             list_resources::tool(),
             inspect::tool(),
+            resource_create::tool(),
             search_text::tool(),
             analyze_impact::tool(),
             rename_references::tool(),

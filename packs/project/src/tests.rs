@@ -93,6 +93,7 @@ fn the_tools_are_those_of_the_contract() {
         "project_list_resources",
         "project_search_text",
         "project_set_setting",
+        "resource_create",
         "resource_inspect",
     ];
     assert_eq!(core, expected);
