@@ -15,6 +15,18 @@ const WAITS: &str = "while [ ! -e \"$3/go\" ]; do sleep 0.02; done; printf GDPC0
 const NO_TEMPLATES: &str = "echo 'No export template found at the expected path:'; \
                             echo '/nowhere/linux_release.x86_64'; exit 1";
 
+/// A stub that ends as GUT does, with a report that holds what `CASES` is replaced by.
+const GUT_RUN: &str = "for one in \"$@\"; do case \"$one\" in -gjunit_xml_file=*) out=${one#*=};; esac; done; \
+                       printf '<testsuites><testsuite name=\"res://test/test_a.gd\">CASES</testsuite></testsuites>' \
+                       > \"$out\"";
+const TESTS: [&str; 5] = [
+    "no_tests",
+    "output_truncated",
+    "project_not_imported",
+    "scripts_did_not_load",
+    "tests_failed",
+];
+
 const TASKS: &str = "io.modelcontextprotocol/tasks";
 
 /// What a case is played on.
@@ -73,6 +85,9 @@ fn export(output: &str) -> Value {
 
 /// Provokes the refusal of a code, without an engine of the machine.
 fn provoke(code: &str) -> Option<(Stage, Value)> {
+    if TESTS.contains(&code) {
+        return Some(test_run(code));
+    }
     let mut stage = match code {
         "engine_refused" => Stage::stub("echo 'ERROR: it broke'; exit 1"),
         "toolchain_unavailable" => Stage::stub(NO_TEMPLATES),
@@ -145,6 +160,31 @@ fn provoke(code: &str) -> Option<(Stage, Value)> {
         _ => return None,
     };
     Some((stage, result))
+}
+
+/// A run of GUT over one test script, by a stub that prints what an engine would.
+fn test_run(code: &str) -> (Stage, Value) {
+    let case = "<testcase name=\"test_a\" assertions=\"1\" status=\"pass\"/>";
+    let failed = "<testcase name=\"test_a\"><failure>1 is not 2 at line 4</failure></testcase>";
+    let report = |cases: &str| GUT_RUN.replace("CASES", cases);
+    let broken = |file: &str| {
+        format!(
+            "echo 'SCRIPT ERROR: Parse Error: Identifier \"A\" not declared.' >&2; \
+             echo '   at: GDScript::reload ({file}:2)' >&2; "
+        )
+    };
+    let body = match code {
+        "no_tests" => report(""),
+        "output_truncated" => format!("yes x | head -c 2200000; {}", report(case)),
+        "project_not_imported" => broken("res://addons/gut/gut.gd") + "exit 1",
+        "scripts_did_not_load" => broken("res://player/player.gd") + &report(case),
+        _ => report(failed) + "; exit 1",
+    };
+    let mut stage = Stage::stub(&body);
+    stage.project.write("res://addons/gut/gut_cmdln.gd", "extends SceneTree\n");
+    stage.project.write("res://test/test_a.gd", "extends RefCounted\n");
+    let result = stage.call("project_run_tests", json!({}));
+    (stage, result)
 }
 
 fn job_cancelled(stage: &mut Stage) -> Value {
