@@ -8,6 +8,7 @@ mod blackboard;
 mod board;
 mod code;
 mod get_setting;
+mod get_uid_map;
 mod index;
 mod inspect;
 mod list_autoloads;
@@ -53,6 +54,7 @@ impl ToolPack for ProjectPack {
             get_setting::tool(),
             list_autoloads::tool(),
             set_setting::tool(),
+            get_uid_map::tool(),
             run_tests::tool(),
             blackboard::write::tool(),
             blackboard::read::tool(),

@@ -89,6 +89,7 @@ fn the_tools_are_those_of_the_contract() {
         "blackboard_write",
         "project_analyze_impact",
         "project_get_setting",
+        "project_get_uid_map",
         "project_list_autoloads",
         "project_list_resources",
         "project_search_text",
