@@ -147,6 +147,10 @@ fn provoke(code: &str) -> Option<(Stage, Value)> {
             job["output_path"] = "res://build/b.pck".into();
             stage.call("project_export", job)
         }
+        "setting_type_mismatch" => stage.call(
+            "project_set_setting",
+            json!({"setting": "application/config/name", "value": 1}),
+        ),
         "timeout" => {
             let mut slow = export("res://build/a.pck");
             slow["timeout_seconds"] = 1.into();

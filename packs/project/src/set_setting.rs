@@ -258,7 +258,7 @@ fn text_of(name: &str, value: &Value, held: Option<&str>, eol: &str) -> Result<S
     let wanted = held.and_then(|held| type_held(held, value));
     literal::plain_text(value, wanted.as_deref(), eol).map_err(|fault| match fault.expected {
         Some(expected) if fault.at.is_empty() => {
-            let message = format!("`{name}` holds a `{expected}`: {}", fault.message);
+            let message = format!("`{name}` in the file: {}", fault.message);
             Refusal::new(SETTING_TYPE_MISMATCH, message)
                 .with("expected_type", expected)
                 .with("given_type", fault.given)

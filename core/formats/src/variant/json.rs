@@ -498,7 +498,7 @@ impl JsonReader<'_, '_> {
             format!(
                 "{} `{wanted}` is needed, and {} `{given}` was sent",
                 article(wanted),
-                article(given).to_lowercase()
+                article(given)
             ),
         )
     }
@@ -516,7 +516,7 @@ impl JsonReader<'_, '_> {
 }
 
 fn article(word: &str) -> &'static str {
-    if word.starts_with(['a', 'e', 'i', 'o', 'A', 'E', 'I', 'O']) { "An" } else { "A" }
+    if word.starts_with(['a', 'e', 'i', 'o', 'A', 'E', 'I', 'O']) { "an" } else { "a" }
 }
 
 /// `#rgb`, `#rgba`, `#rrggbb` or `#rrggbbaa` as a colour of numbers.

@@ -133,7 +133,7 @@ fn what_does_not_fit_names_both_types() {
         assert!(fault.expected.is_some(), "{json} as {wanted}: {fault}");
     }
     let fault = plain_text(&json!("a"), Some("Vector2"), "\n").unwrap_err();
-    assert_eq!(fault.message, "A `Vector2` is needed, and a `String` was sent");
+    assert_eq!(fault.message, "a `Vector2` is needed, and a `String` was sent");
     assert!(plain_text(&json!({"type": "Vecor2", "x": 1}), None, "\n").is_err());
     let mut deep = json!(1);
     for _ in 0..20 {
