@@ -7,6 +7,8 @@ use std::{
     process::Command,
 };
 
+use didi_plugin_api::ctx::{ChildLine, ChildReport, ChildSpec};
+
 /// The engine, or `None`, said on standard error.
 pub(crate) fn godot() -> Option<PathBuf> {
     let named = ["DIDI_TEST_GODOT", "GODOT_BIN"].iter().filter_map(env::var_os).map(PathBuf::from);
@@ -74,4 +76,30 @@ pub(crate) fn complaints(godot: &Path, project: &Path, scenes: &[&str]) -> Vec<S
         .filter(|line| line.contains("WARNING") || line.contains("ERROR"))
         .map(ToOwned::to_owned)
         .collect()
+}
+
+/// Runs a child as the host would, without its time limit.
+pub(crate) fn child(godot: &Path, spec: &ChildSpec) -> ChildReport {
+    let mut command = Command::new(spec.program.as_deref().unwrap_or(godot));
+    command.args(&spec.args).envs(spec.env.iter().map(|(key, value)| (key, value)));
+    if let Some(folder) = &spec.folder {
+        command.current_dir(folder);
+    }
+    let output = command.output().unwrap();
+    let lines = |bytes: &[u8], stderr| -> Vec<ChildLine> {
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        text.lines().map(|text| ChildLine { stderr, text: text.into() }).collect()
+    };
+    let mut all = lines(&output.stdout, false);
+    all.extend(lines(&output.stderr, true));
+    ChildReport {
+        pid: 1,
+        exit_code: output.status.code(),
+        signal: None,
+        timed_out: false,
+        tree_exited: true,
+        ran_ms: 1,
+        lines: all,
+        output_truncated: false,
+    }
 }

@@ -4,6 +4,7 @@ use didi_plugin_api::prelude::*;
 
 mod analyze_impact;
 mod answer;
+mod apply_changes;
 mod blackboard;
 mod board;
 mod code;
@@ -27,6 +28,8 @@ mod search_text;
 mod set_setting;
 mod settings;
 mod splice;
+mod verification;
+mod verify_changes;
 mod walk;
 
 #[cfg(test)]
@@ -56,6 +59,8 @@ impl ToolPack for ProjectPack {
             set_setting::tool(),
             get_uid_map::tool(),
             run_tests::tool(),
+            verify_changes::tool(),
+            apply_changes::tool(),
             blackboard::write::tool(),
             blackboard::read::tool(),
             blackboard::patch::tool(),
