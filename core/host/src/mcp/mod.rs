@@ -447,7 +447,13 @@ impl Server {
             dispatcher.jobs.cancel_all();
         }
         if !idle {
-            self.open.cancel_all();
+            for id in self.open.cancel_all() {
+                let error = ProtocolError::new(
+                    jsonrpc::INTERNAL_ERROR,
+                    "the server ended before this was answered; whether it took effect is not known",
+                );
+                self.output.send(&jsonrpc::error_line(Some(&id), &error));
+            }
             until(STOP_WAIT);
         }
         if let Some(dispatcher) = dispatcher {

@@ -21,7 +21,7 @@ use crate::{
 /// Requests that were read and not answered yet.
 #[derive(Default)]
 pub struct InFlight {
-    open: Mutex<BTreeMap<String, Cancel>>,
+    open: Mutex<BTreeMap<String, (Id, Cancel)>>,
 }
 
 impl InFlight {
@@ -33,20 +33,24 @@ impl InFlight {
             return None;
         }
         let cancel = Cancel::default();
-        open.insert(key, cancel.clone());
+        open.insert(key, (id.clone(), cancel.clone()));
         Some(cancel)
     }
 
     /// Raises the flag of an open request; others are passed over.
     pub fn cancel(&self, key: &str) {
-        if let Some(cancel) = self.lock().get(key) {
+        if let Some((_, cancel)) = self.lock().get(key) {
             cancel.raise();
         }
     }
 
-    /// Raises every flag.
-    pub fn cancel_all(&self) {
-        self.lock().values().for_each(Cancel::raise);
+    /// Raises every flag; answers the requests that were still wanted, and that nobody else answers now.
+    pub fn cancel_all(&self) -> Vec<Id> {
+        let open = self.lock();
+        let wanted = open.values().filter(|(_, cancel)| !cancel.is_raised());
+        let ids = wanted.map(|(id, _)| id.clone()).collect();
+        open.values().for_each(|(_, cancel)| cancel.raise());
+        ids
     }
 
     /// How many requests are open.
@@ -54,11 +58,12 @@ impl InFlight {
         self.lock().len()
     }
 
-    fn close(&self, id: &Id) {
-        self.lock().remove(&key_of(id));
+    /// Closes a request; answers whether its answer is still wanted.
+    fn close(&self, id: &Id) -> bool {
+        self.lock().remove(&key_of(id)).is_some_and(|(_, cancel)| !cancel.is_raised())
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Cancel>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, (Id, Cancel)>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -180,10 +185,10 @@ impl Responder {
     fn settle(&mut self, line: Option<Vec<u8>>) {
         self.owed = false;
         // Closed first: a client may use the id again the moment it has the answer.
-        self.open.close(&self.id);
+        let wanted = self.open.close(&self.id);
         match line {
-            Some(line) => self.sink.write(line, self.inline),
-            None => self.sink.skip(),
+            Some(line) if wanted => self.sink.write(line, self.inline),
+            _ => self.sink.skip(),
         }
     }
 }
