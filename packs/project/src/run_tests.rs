@@ -152,7 +152,10 @@ fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
     let read = report::read(&plan.report);
     let said = output::of(&ran);
     let judged = judge::judge(ctx, framework, &ran, &read, &said);
-    let report = read.unwrap_or_default();
+    let mut report = read.unwrap_or_default();
+    for test in report.tests.iter_mut().filter(|test| test.file.is_none()) {
+        test.file = test.named_file.take().filter(|file| scripts.contains(file));
+    }
     let truncated = reached.truncated || ran.output_truncated || report.tests.len() > MAX_TESTS;
     let failed_tests = report.tests.iter().filter(|test| test.stops_a_pass());
     let failed_tests = failed_tests.take(MAX_TESTS).map(report::Test::full_name).collect();

@@ -3,7 +3,10 @@
 //! Spec: P-50, test runs.
 #![allow(clippy::disallowed_methods, reason = "writes into the scratch folder of its own call")]
 
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    path::{Component, Path, PathBuf},
+};
 
 use didi_plugin_api::prelude::*;
 
@@ -161,7 +164,7 @@ pub(super) fn command(
             make(fs::create_dir_all(&folder))?;
             args.push("--ignoreHeadlessMode".into());
             args.extend(paths.iter().flat_map(|one| ["-a".to_owned(), one.path.clone()]));
-            args.extend(["-rd".into(), folder.to_string_lossy().into_owned()]);
+            args.extend(["-rd".into(), from_project(ctx, &folder)]);
             args.extend(["-rc".into(), "1".into()]);
             folder
         }
@@ -175,6 +178,16 @@ pub(super) fn command(
         max_output_bytes: OUTPUT_BYTES,
     };
     Ok(Plan { child, report })
+}
+
+/// A place outside of the project as a `res://` path that climbs: gdUnit4 takes every path for one of the
+/// project, an absolute one, too.
+fn from_project(ctx: &Ctx<'_>, place: &Path) -> String {
+    let inside = |one: &Component<'_>| matches!(one, Component::Normal(_));
+    let project = ctx.project();
+    let climbs = project.root().folder().components().filter(inside).count();
+    let parts = place.components().filter(inside).map(|one| one.as_os_str().to_string_lossy());
+    format!("res://{}{}", "../".repeat(climbs), parts.collect::<Vec<_>>().join("/"))
 }
 
 fn gut_paths(ctx: &Ctx<'_>, paths: &[TestPath]) -> Result<Vec<String>, Refusal> {

@@ -36,9 +36,8 @@ pub(super) fn judge(
     let counts = match read {
         Ok(report) => report.counts,
         Err(Fault::Missing) => {
-            // Without its classes a framework's own scripts do not compile, and nothing is run.
-            let compiles = said.addon_scripts.is_empty() && said.scripts.is_empty();
-            let not_imported = !compiles && !knows_classes(ctx, framework);
+            // A framework runs nothing without classes of its own.
+            let not_imported = !knows_classes(ctx, framework);
             return Judged { not_imported, ..error("no_report") };
         }
         Err(Fault::Unreadable(_)) => return error("report_unreadable"),
@@ -123,7 +122,13 @@ pub(super) fn refusal(out: &Out, timeout_seconds: u64, truncated: bool) -> Refus
             new(PROJECT_NOT_IMPORTED, message.into())
                 .no_remedy("the project has to be opened in an editor, or imported, once")
         }
-        "no_report" => unproven("the run ended without a report"),
+        "no_report" => match out.addon_scripts_did_not_load.first() {
+            Some(first) => {
+                let file = &first.file;
+                unproven(&format!("the run ended without a report, and `{file}` did not load"))
+            }
+            None => unproven("the run ended without a report"),
+        },
         "report_unreadable" => unproven("the report can't be read"),
         "no_tests" => new(NO_TESTS, "the run found no test".into()).field("paths"),
         "nothing_proved" => unproven("no test passed"),

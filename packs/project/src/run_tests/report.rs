@@ -63,6 +63,9 @@ pub(super) struct Test {
     pub(super) file: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) line: Option<u32>,
+    /// Where the suite's names say that its script lies.
+    #[serde(skip)]
+    pub(super) named_file: Option<String>,
 }
 
 impl Test {
@@ -174,6 +177,7 @@ fn test_of(case: Node<'_, '_>) -> Test {
         message: note.map(|_| message_of(head, &body)),
         file,
         line,
+        named_file: suite.and_then(named_file),
     }
 }
 
@@ -214,13 +218,20 @@ fn line_in(body: &str) -> Option<u32> {
     rest[..end].parse().ok()
 }
 
-/// GUT names a suite by its script, and a class inside of one after another dot.
+/// GUT names a suite by its script, with `res://` or without, and a class inside of one after another dot.
 fn script_of(class: &str) -> Option<String> {
-    if !class.starts_with("res://") {
-        return None;
-    }
     let end = class.find(".gd").map(|at| at + ".gd".len())?;
-    Some(class[..end].to_owned())
+    let next = class[end..].chars().next();
+    let whole = next.is_none_or(|next| next == '.');
+    whole.then(|| format!("res://{}", class[..end].trim_start_matches("res://")))
+}
+
+/// gdUnit4 gives the folder as a package.
+fn named_file(suite: Node<'_, '_>) -> Option<String> {
+    let (package, name) = (suite.attribute("package")?, suite.attribute("name")?);
+    let folder = package.trim_start_matches("res://").trim_matches('/');
+    let inner = format!("{folder}/{name}.gd");
+    Some(format!("res://{}", inner.trim_start_matches('/')))
 }
 
 #[cfg(test)]

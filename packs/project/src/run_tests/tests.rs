@@ -77,6 +77,7 @@ fn both_frameworks_pass_and_leave_nothing() {
         let counts = json!({"total": 2, "passed": 1, "failed": 0, "errors": 0, "skipped": 1, "no_assertions": 0});
         assert_eq!(data["counts"], counts);
         assert_eq!(data["tests"][0]["name"], "test_lit");
+        assert_eq!(data["tests"][0]["file"], "res://test/deep/test_lamp.gd");
         assert_eq!(data["record"], json!(null));
         assert!(data.get("output_tail").is_none());
         let mut hashed: BTreeSet<&str> =
@@ -186,7 +187,17 @@ fn a_class_that_a_test_names_is_a_file_of_the_run() {
 
 /// A run of GUT as an engine reports it: the report, the exit code, the output.
 fn scripted(report: Option<&str>, change: impl Fn(&mut ChildReport)) -> Result<Value, Refusal> {
-    let folder = project(GUT, &[("test/test_lamp.gd", GOOD)]);
+    let classes =
+        ("list=[]\n; as if it named res://addons/gut/\n", ".godot/global_script_class_cache.cfg");
+    scripted_in(&[("test/test_lamp.gd", GOOD), (classes.1, classes.0)], report, change)
+}
+
+fn scripted_in(
+    files: Files<'_>,
+    report: Option<&str>,
+    change: impl Fn(&mut ChildReport),
+) -> Result<Value, Refusal> {
+    let folder = project(GUT, files);
     let mut ran = ChildReport {
         pid: 7,
         exit_code: Some(0),
@@ -267,10 +278,20 @@ fn a_pass_has_to_be_proven() {
     assert_eq!(refusal.data["retry_with"], json!({"timeout_seconds": 360}));
     assert_eq!(refusal.data["report"]["reason"], "timeout");
 
-    // The framework's own scripts do not compile before the engine knows its classes.
     let gut = |ran: &mut ChildReport| ran.lines = broken("res://addons/gut/gut_cmdln.gd");
     let refusal = scripted(None, gut).unwrap_err();
+    assert!(
+        refusal.message.contains("`res://addons/gut/gut_cmdln.gd` did not load"),
+        "{refusal:?}"
+    );
+}
+
+#[test]
+fn a_framework_whose_classes_are_unknown_needs_an_import() {
+    // It says so in words of its own, or its scripts do not compile.
+    let refusal = scripted_in(&[("test/test_lamp.gd", GOOD)], None, |_| {}).unwrap_err();
     assert_eq!(refusal.code.name, "project_not_imported");
+    assert_eq!(refusal.data["report"]["reason"], "no_report");
     assert_eq!(refusal.data["report"]["not_imported"], true);
 }
 

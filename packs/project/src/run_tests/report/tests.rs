@@ -24,6 +24,14 @@ fn gut_says_how_a_test_ended_in_attributes_and_notes() {
 }
 
 #[test]
+fn newer_gut_leaves_the_scheme_out() {
+    let file = |class: &str| script_of(class);
+    assert_eq!(file("test/test_a.gd").as_deref(), Some("res://test/test_a.gd"));
+    assert_eq!(file("test/test_a.gd.TestInner").as_deref(), Some("res://test/test_a.gd"));
+    assert_eq!(file("test_a"), None);
+}
+
+#[test]
 fn gdunit_says_it_in_notes_whose_head_is_the_place() {
     let report = parse(
         "<testsuites id=\"1\"><testsuite name=\"TestA\" package=\"res://test\">\

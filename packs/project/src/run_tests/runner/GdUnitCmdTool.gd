@@ -20,8 +20,8 @@ func _initialize() -> void:
 	var failed := 0
 	var text := '<?xml version="1.0" encoding="UTF-8" ?>\n<testsuites id="1" name="report_1" tests="0" failures="0">\n'
 	for script: String in scripts:
-		var name := script.get_file().get_basename().to_pascal_case()
-		text += '<testsuite id="0" name="%s" package="%s" tests="0">\n' % [name, script.get_base_dir()]
+		var name := script.get_file().get_basename()
+		text += '<testsuite id="0" name="%s" package="%s" tests="0">\n' % [name, script.get_base_dir().trim_prefix("res://")]
 		for result in Suite.run(script):
 			var said: String = result[1]
 			text += '<testcase name="%s" classname="%s" time="0.1">' % [result[0], name]
@@ -34,5 +34,9 @@ func _initialize() -> void:
 		text += "</testsuite>\n"
 	text += "</testsuites>"
 	var folder := arguments[arguments.find("-rd") + 1]
+	# As the framework does with an absolute path.
+	if folder.begins_with("/"):
+		folder = "res:/" + folder
+	folder = ProjectSettings.globalize_path(folder)
 	Suite.put(folder.path_join("report_1/results.xml"), text)
 	quit(100 if failed else 0)

@@ -25,12 +25,12 @@ func _initialize() -> void:
 	var failed := 0
 	var text := '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="GutTests" failures="0" tests="0">\n'
 	for script in scripts:
-		text += '<testsuite name="%s" tests="0" failures="0" skipped="0" time="0.1">\n' % script
+		text += '<testsuite name="%s" tests="0" failures="0" skipped="0" time="0.1">\n' % script.trim_prefix("res://")
 		for result in Suite.run(script):
 			var said: String = result[1]
 			var status: String = {"": "pass", "skip": "pending", "nothing": "no asserts"}.get(said, "fail")
 			text += '<testcase name="%s" assertions="%d" status="%s" classname="%s" time="0.1">' % [
-				result[0], 0 if said in ["skip", "nothing"] else 1, status, script
+				result[0], 0 if said in ["skip", "nothing"] else 1, status, script.trim_prefix("res://")
 			]
 			if status == "fail":
 				failed += 1
