@@ -148,7 +148,6 @@ const ALLOWED: [(&str, &str); 4] = [
     // An unknown tool is the client program's fault, which only a protocol error can say.
     ("dispatch/", "jsonrpc::ProtocolError"),
     // A short form of a client's text for a message.
-    ("dispatch/resolve.rs", "mcp::clip"),
     // What the process was started with, which the control room shows.
     ("builtin/mod.rs", "mcp::Facts"),
     // A replaced pack is told to the clients that listen.

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::Call;
 use crate::{
     catalog::{Catalog, Tool},
-    jsonrpc::ProtocolError,
+    jsonrpc::{ProtocolError, clip},
 };
 
 /// A call whose tool is known.
@@ -26,6 +26,6 @@ pub fn resolve(call: Call, catalog: &Catalog) -> Result<Resolved, ProtocolError>
     if let Some(tool) = catalog.find(&call.name) {
         return Ok(Resolved { tool: Arc::clone(tool), call });
     }
-    let message = format!("Unknown tool: {}", crate::mcp::clip(&call.name));
+    let message = format!("Unknown tool: {}", clip(&call.name));
     Err(ProtocolError::params(message).data(json!({"name": call.name})))
 }

@@ -301,7 +301,7 @@ impl Server {
             }
             unknown => responder.error(&ProtocolError::new(
                 METHOD_NOT_FOUND,
-                format!("`{}` is no method of this revision", clip(unknown)),
+                format!("`{}` is no method of this revision", jsonrpc::clip(unknown)),
             )),
         }
     }
@@ -464,9 +464,4 @@ impl Server {
         }
         self.output.flush();
     }
-}
-
-/// A name from a client, short enough for a message.
-pub(crate) fn clip(text: &str) -> String {
-    text.chars().take(80).collect()
 }

@@ -5,12 +5,11 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    clip,
     discover::{KEEP_MS, complete},
     era::Terms,
     list::refuse_cursor,
 };
-use crate::jsonrpc::ProtocolError;
+use crate::jsonrpc::{ProtocolError, clip};
 
 struct Prompt {
     name: &'static str,

@@ -10,7 +10,7 @@ use didi_plugin_api::{
 use serde_json::{Map, Value, json};
 
 use super::{
-    Server, clip,
+    Server,
     discover::{KEEP_MS, complete},
     era::{LEGACY_NO_RESOURCE, Terms},
     list::refuse_cursor,
@@ -19,7 +19,7 @@ use crate::{
     cancel::Cancel,
     catalog::Resource,
     dispatch::run::read_reply,
-    jsonrpc::{INTERNAL_ERROR, INVALID_PARAMS, ProtocolError},
+    jsonrpc::{INTERNAL_ERROR, INVALID_PARAMS, ProtocolError, clip},
     services::Services,
 };
 
