@@ -144,10 +144,9 @@ fn packs_are_made_of_the_api_parsers_and_search_alone() {
 const PROTOCOL: [&str; 6] = ["front/", "jsonrpc", "mcp/", "serve.rs", "tour", "lib.rs"];
 
 /// What the modules below may use of it, with the reason.
-const ALLOWED: [(&str, &str); 4] = [
+const ALLOWED: [(&str, &str); 3] = [
     // An unknown tool is the client program's fault, which only a protocol error can say.
     ("dispatch/", "jsonrpc::ProtocolError"),
-    // A short form of a client's text for a message.
     // What the process was started with, which the control room shows.
     ("builtin/mod.rs", "mcp::Facts"),
     // A replaced pack is told to the clients that listen.

@@ -353,11 +353,6 @@ pub fn outgoing_line(id: Option<&Id>, method: &str, params: &Value) -> Vec<u8> {
     json_line(&Value::Object(message))
 }
 
-/// A name from a client, short enough for a message.
-pub fn clip(text: &str) -> String {
-    text.chars().take(80).collect()
-}
-
 fn json_line(value: &Value) -> Vec<u8> {
     // A tree of JSON values always serialises.
     serde_json::to_vec(value).unwrap_or_default()

@@ -24,5 +24,6 @@ pub mod packs_cmd;
 pub mod serve;
 pub mod services;
 pub mod source;
+pub mod text;
 pub mod tour;
 pub mod watch;

@@ -9,7 +9,8 @@ use serde_json::json;
 use super::Call;
 use crate::{
     catalog::{Catalog, Tool},
-    jsonrpc::{ProtocolError, clip},
+    jsonrpc::ProtocolError,
+    text::clip,
 };
 
 /// A call whose tool is known.

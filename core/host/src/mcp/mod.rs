@@ -301,7 +301,7 @@ impl Server {
             }
             unknown => responder.error(&ProtocolError::new(
                 METHOD_NOT_FOUND,
-                format!("`{}` is no method of this revision", jsonrpc::clip(unknown)),
+                format!("`{}` is no method of this revision", crate::text::clip(unknown)),
             )),
         }
     }

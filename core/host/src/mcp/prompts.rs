@@ -9,7 +9,7 @@ use super::{
     era::Terms,
     list::refuse_cursor,
 };
-use crate::jsonrpc::{ProtocolError, clip};
+use crate::{jsonrpc::ProtocolError, text::clip};
 
 struct Prompt {
     name: &'static str,

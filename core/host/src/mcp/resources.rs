@@ -19,8 +19,9 @@ use crate::{
     cancel::Cancel,
     catalog::Resource,
     dispatch::run::read_reply,
-    jsonrpc::{INTERNAL_ERROR, INVALID_PARAMS, ProtocolError, clip},
+    jsonrpc::{INTERNAL_ERROR, INVALID_PARAMS, ProtocolError},
     services::Services,
+    text::clip,
 };
 
 /// Longest URI that is looked at, in bytes.

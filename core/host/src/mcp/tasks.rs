@@ -59,7 +59,7 @@ impl Server {
         let Some(job) = id.and_then(|id| dispatcher.jobs.get(id)) else {
             let mut data = json!({"field": "taskId"});
             if let Some(id) = id {
-                data["taskId"] = crate::jsonrpc::clip(id).into();
+                data["taskId"] = crate::text::clip(id).into();
             }
             return Err(ProtocolError::params("no such task is kept").data(data));
         };
