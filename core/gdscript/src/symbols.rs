@@ -58,6 +58,11 @@ impl<'n> Symbol<'n, '_> {
         }
     }
 
+    /// First byte of the name, or of the declaration where it has none.
+    pub fn at(&self) -> usize {
+        self.name_node().unwrap_or(self.node).start_byte()
+    }
+
     /// Line of the name, from 1.
     pub fn line(&self) -> usize {
         self.name_node().unwrap_or(self.node).start_position().row + 1
@@ -65,7 +70,7 @@ impl<'n> Symbol<'n, '_> {
 
     /// Column of the name, from 1, in characters.
     pub fn column(&self) -> usize {
-        let at = self.name_node().unwrap_or(self.node).start_byte();
+        let at = self.at();
         let start = self.text[..at].rfind('\n').map_or(0, |newline| newline + 1);
         self.text[start..at].chars().count() + 1
     }

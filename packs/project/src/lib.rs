@@ -24,6 +24,7 @@ mod resource_create;
 mod resources;
 mod run_tests;
 mod scan;
+mod search_symbols;
 mod search_text;
 mod set_setting;
 mod settings;
@@ -51,6 +52,7 @@ impl ToolPack for ProjectPack {
             inspect::tool(),
             resource_create::tool(),
             search_text::tool(),
+            search_symbols::tool(),
             analyze_impact::tool(),
             rename_references::tool(),
             move_files::tool(),

@@ -93,6 +93,7 @@ fn the_tools_are_those_of_the_contract() {
         "project_get_uid_map",
         "project_list_autoloads",
         "project_list_resources",
+        "project_search_symbols",
         "project_search_text",
         "project_set_setting",
         "project_verify_changes",
