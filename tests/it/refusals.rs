@@ -147,10 +147,15 @@ fn provoke(code: &str) -> Option<(Stage, Value)> {
             job["output_path"] = "res://build/b.pck".into();
             stage.call("project_export", job)
         }
-        "setting_type_mismatch" => stage.call(
-            "project_set_setting",
-            json!({"setting": "application/config/name", "value": 1}),
-        ),
+        "setting_type_mismatch" => stage
+            .call("project_set_setting", json!({"setting": "application/config/name", "value": 1})),
+        "translation_source_registered" => {
+            let made = "[deps]\n\nfiles=[\"res://words.de.translation\"]\n";
+            stage.project.write("res://words.csv.import", made);
+            translations(&mut stage, "res://words.csv")
+        }
+        "translation_source_not_imported" => translations(&mut stage, "res://words.csv"),
+        "not_a_translation" => translations(&mut stage, "res://words.txt"),
         "timeout" => {
             let mut slow = export("res://build/a.pck");
             slow["timeout_seconds"] = 1.into();
@@ -214,6 +219,13 @@ fn not_approved(stage: &mut Stage) -> Value {
 }
 
 /// Another process holds the lock of the board's file.
+/// Registers a file of words as the only translation.
+fn translations(stage: &mut Stage, file: &str) -> Value {
+    stage.project.write(file, "keys,de\n");
+    let setting = "internationalization/locale/translations";
+    stage.call("project_set_setting", json!({"setting": setting, "value": [file]}))
+}
+
 fn project_file_busy(stage: &mut Stage) -> Value {
     let write = json!({"path": "/a", "value": 1});
     stage.call("blackboard_write", write.clone());

@@ -17,12 +17,14 @@ use crate::{
     settings::{self, SETTINGS},
 };
 
+mod engine_types;
+mod resources;
 #[cfg(test)]
 mod tests;
 
 const METHOD: &str = "project.setSetting";
-const LIMITATION: &str =
-    "without an editor no name or type is checked against the engine's own settings";
+const LIMITATION: &str = "without an editor no name can be checked, and types only against the file and the \
+                          settings of the engine 4.6.3";
 /// No setting has the name.
 const SETTING_NOT_FOUND: Code = Code::new(404, "setting_not_found");
 /// The setting holds a value of another type.
@@ -46,6 +48,9 @@ pub(crate) fn tool() -> Tool {
         codes::INVALID_ARGUMENTS,
         SETTING_NOT_FOUND,
         SETTING_TYPE_MISMATCH,
+        resources::NOT_A_TRANSLATION,
+        resources::TRANSLATION_SOURCE_REGISTERED,
+        resources::TRANSLATION_SOURCE_NOT_IMPORTED,
         codes::NOT_FOUND,
         codes::CONFLICT,
         codes::FORBIDDEN,
@@ -205,6 +210,7 @@ fn plan(ctx: &Ctx<'_>, args: &Args) -> Result<Plan, Refusal> {
     let edit = match &args.value {
         None => config.remove_setting(name),
         Some(value) => {
+            resources::check(ctx, name, &value.0)?;
             let text = text_of(name, &value.0, previous.as_deref(), line_end(&bytes))?;
             config.set_setting(name, &text)
         }
@@ -253,12 +259,18 @@ fn line_end(bytes: &[u8]) -> &'static str {
     }
 }
 
-/// The value's text, of the type that the file shows.
+/// The value's text, of the type that the file shows; without one, of that which the engine gives the setting.
 fn text_of(name: &str, value: &Value, held: Option<&str>, eol: &str) -> Result<String, Refusal> {
-    let wanted = held.and_then(|held| type_held(held, value));
+    // An explicit type is meant: only what the file holds binds it.
+    let engine = || engine_types::of(name).filter(|_| value["type"].is_null()).map(str::to_owned);
+    let wanted = match held {
+        Some(held) => type_held(held, value),
+        None => engine(),
+    };
+    let by = if held.is_some() { "in the file" } else { "in the engine" };
     literal::plain_text(value, wanted.as_deref(), eol).map_err(|fault| match fault.expected {
         Some(expected) if fault.at.is_empty() => {
-            let message = format!("`{name}` in the file: {}", fault.message);
+            let message = format!("`{name}` {by}: {}", fault.message);
             Refusal::new(SETTING_TYPE_MISMATCH, message)
                 .with("expected_type", expected)
                 .with("given_type", fault.given)

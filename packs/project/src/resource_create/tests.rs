@@ -1,12 +1,15 @@
 //! Tests of `resource_create`: what is written is what the engine reads, and nothing is guessed.
-#![allow(clippy::disallowed_methods, reason = "reads files and starts the engine")]
+#![allow(clippy::disallowed_methods, reason = "reads plain files of the test")]
 
-use std::{fs, path::Path, process::Command};
+use std::fs;
 
 use didi_plugin_api::prelude::*;
 
 use super::classes::{Classes, nearest};
-use crate::tests::{code, project};
+use crate::{
+    engine_tests,
+    tests::{code, project},
+};
 
 const TOOL: &str = "resource_create";
 const SCRIPT: &str =
@@ -163,12 +166,7 @@ fn the_table_of_classes() {
 /// The engine loads what was written and reads the asked values.
 #[test]
 fn the_engine_reads_what_was_written() {
-    let named = std::env::var("DIDI_TEST_GODOT").ok();
-    let engine = named.unwrap_or_else(|| "/usr/local/bin/godot".into());
-    if !Path::new(&engine).exists() {
-        eprintln!("left out: no engine at `{engine}`; name one in DIDI_TEST_GODOT");
-        return;
-    }
+    let Some(godot) = engine_tests::godot() else { return };
     let probe = "extends SceneTree\nfunc _init():\n\tvar g = load(\"res://g.tres\")\n\
         \tprint(\"> \", g.gradient.colors, g.gradient.offsets, g.fill_to)\n\tvar i = load(\"res://i.tres\")\n\
         \tprint(\"> \", i.hp, \" \", i.speed, \" \", i.title, \" \", i.get_script().resource_path)\n\
@@ -194,15 +192,8 @@ fn the_engine_reads_what_was_written() {
     ] {
         kit.call(TOOL, &args).unwrap();
     }
-    let ran = Command::new("timeout")
-        .args(["60", &engine, "--headless", "--path"])
-        .arg(dir.path())
-        .args(["--script", "res://probe.gd"])
-        .output()
-        .unwrap();
-    let errors = String::from_utf8_lossy(&ran.stderr).into_owned();
-    assert!(!errors.contains("ERROR"), "{errors}");
-    let out = String::from_utf8_lossy(&ran.stdout).into_owned();
+    let out = engine_tests::run(&godot, dir.path(), &["--script", "res://probe.gd"]);
+    assert!(!out.contains("ERROR"), "{out}");
     let read: Vec<&str> = out.lines().filter_map(|line| line.strip_prefix("> ")).collect();
     assert_eq!(read[0], "[(1.0, 0.0, 0.0, 1.0), (1.0, 0.0, 0.0, 1.0)][0.0, 0.25](1.0, 0.5)");
     assert_eq!(read[1..], ["3 2.0 é \"q\" res://item.gd", "1"]);

@@ -5,7 +5,10 @@ use std::fs;
 
 use didi_plugin_api::{prelude::*, testkit::Kit};
 
-use crate::tests::{code, lay_bytes, project};
+use crate::{
+    engine_tests,
+    tests::{code, lay_bytes, project},
+};
 
 const FILE: &str = "; mine\nconfig_version=5\n\n[application]\n\nconfig/name=\"Ä\" ; tail\n\n[display]\n\n\
     window/size/viewport_width=1280\nwindow/size/viewport_width.web=640\n\n[mine]\n\nspeed=1.5\npos=Vector2(1, 2)\n\
@@ -112,6 +115,67 @@ fn the_type_in_the_file_guides_and_binds() {
 }
 
 #[test]
+fn without_a_value_in_the_file_the_engines_type_guides() {
+    let (dir, kit) = offline(FILE);
+    set(&kit, "physics/2d/default_gravity", &json!(490));
+    set(&kit, "editor_plugins/enabled", &json!(["res://addons/x/plugin.cfg"]));
+    set(&kit, "rendering/environment/defaults/default_clear_color.web", &json!("#ff0000"));
+    set(&kit, "physics/2d/sleep_threshold_linear", &json!({"type": "int", "value": 2}));
+    let after = text(&dir);
+    assert!(after.contains("2d/default_gravity=490.0\n"), "{after}");
+    assert!(after.contains("enabled=PackedStringArray(\"res://addons/x/plugin.cfg\")\n"));
+    assert!(after.contains("default_clear_color.web=Color(1, 0, 0, 1)\n"));
+    assert!(after.contains("sleep_threshold_linear=2\n"));
+    let call = json!({"setting": "display/window/vsync/vsync_mode", "value": "off"});
+    let (name, refusal) = code(kit.call("project_set_setting", &call));
+    assert_eq!((&*name, &refusal.data["expected_type"]), ("setting_type_mismatch", &json!("int")));
+}
+
+#[test]
+fn translations_and_the_main_scene_have_to_be_there() {
+    let imported = "[remap]\n\nimporter=\"csv_translation\"\n\n[deps]\n\n\
+        files=[\"res://t/a.de.translation\", \"res://t/a.en.translation\"]\n";
+    let (dir, kit) = project(&[
+        ("project.godot", FILE),
+        ("t/a.csv", "keys,de,en\n"),
+        ("t/a.csv.import", imported),
+        ("t/b.csv", "keys,de\n"),
+        ("t/a.de.translation", "x"),
+        ("t/a.en.translation", "x"),
+        ("t/c.po", "x"),
+        ("t/d.txt", "x"),
+        ("main.tscn", "[gd_scene format=3]\n"),
+    ]);
+    let kit = kit.mode(Mode::OfflineFallback);
+    let refused = |setting: &str, value: Value| {
+        let call = json!({"setting": setting, "value": value});
+        assert!(kit.preview("project_set_setting", &call).is_err());
+        code(kit.call("project_set_setting", &call))
+    };
+    let translations = "internationalization/locale/translations";
+    let (name, refusal) = refused(translations, json!(["res://t/c.po", "res://t/a.csv"]));
+    assert_eq!(name, "translation_source_registered");
+    let files = json!(["res://t/a.de.translation", "res://t/a.en.translation"]);
+    assert_eq!(refusal.data["translation_files"], files);
+    let retry =
+        json!({"value": ["res://t/c.po", "res://t/a.de.translation", "res://t/a.en.translation"]});
+    assert_eq!(refusal.data["retry_with"], retry);
+    let (name, refusal) = refused(translations, json!(["res://t/b.csv"]));
+    assert_eq!(name, "translation_source_not_imported");
+    assert_eq!(refusal.data["next_call"]["tool"], "asset_reimport");
+    assert_eq!(refused(translations, json!(["res://t/d.txt"])).0, "not_a_translation");
+    let (name, refusal) = refused(translations, json!(["res://t/c.po", "res://t/gone.po"]));
+    assert_eq!((&*name, &refusal.data["index"]), ("not_found", &json!(1)));
+    assert_eq!(refusal.data["resource_exists"], false);
+    assert_eq!(refused("application/run/main_scene", json!("res://gone.tscn")).0, "not_found");
+    assert_eq!(text(&dir), FILE);
+    set(&kit, "application/run/main_scene", &json!("res://main.tscn"));
+    set(&kit, "application/run/main_scene", &json!("uid://b2"));
+    set(&kit, translations, &retry["value"]);
+    assert!(text(&dir).contains("translations=PackedStringArray(\"res://t/c.po\", "));
+}
+
+#[test]
 fn what_has_a_tool_of_its_own_is_sent_there() {
     let (_dir, kit) = offline(FILE);
     for (setting, tool) in
@@ -184,6 +248,47 @@ fn writers_at_once_lose_nothing() {
     assert!(after.starts_with(FILE));
     let kept = after.lines().filter(|line| line.starts_with('w') && line.contains("/n"));
     assert_eq!(kept.count(), 40, "{after}");
+}
+
+/// The engine reads the asked values of the fixture project, and every other setting as before.
+#[test]
+fn the_engine_reads_what_was_written() {
+    let Some(godot) = engine_tests::godot() else { return };
+    let dir = engine_tests::fixture("sample");
+    let probe = "extends SceneTree\nfunc _init():\n\tfor p in ProjectSettings.get_property_list():\n\
+        \t\tvar text = var_to_str(ProjectSettings.get_setting(p.name)).replace(\"\\n\", \" \")\n\
+        \t\tif \"/\" in p.name and not \"Object(\" in text:\n\t\t\tprint(\"> \", p.name, \"=\", text)\n\tquit()\n";
+    fs::write(dir.path().join("probe.gd"), probe).unwrap();
+    let read = || -> Vec<String> {
+        let out = engine_tests::run(&godot, dir.path(), &["--script", "res://probe.gd"]);
+        assert!(!out.contains("ERROR"), "{out}");
+        out.lines().filter(|line| line.starts_with("> ")).map(str::to_owned).collect()
+    };
+    let before = read();
+    let kit = Kit::open::<crate::ProjectPack>(dir.path()).mode(Mode::OfflineFallback);
+    for (setting, value) in [
+        ("application/config/name", json!("Lantern \"é\"")),
+        ("physics/2d/default_gravity", json!(490)),
+        ("game/odd name", json!({"a": [1, {"type": "Vector2", "x": 1, "y": 0.5}]})),
+    ] {
+        assert_eq!(set(&kit, setting, &value)["status"], "written");
+    }
+    let after = read();
+    let changed: Vec<&str> =
+        after.iter().filter(|line| !before.contains(line)).map(String::as_str).collect();
+    let expected = [
+        "> application/config/name=\"Lantern \\\"é\\\"\"",
+        "> physics/2d/default_gravity=490.0",
+        "> game/odd name={ \"a\": [1, Vector2(1, 0.5)] }",
+    ];
+    let sorted = |lines: &[&str]| {
+        let mut lines: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
+        lines.sort();
+        lines
+    };
+    assert_eq!(sorted(&changed), sorted(&expected));
+    let lost = before.iter().filter(|line| !after.contains(line)).count();
+    assert_eq!(lost, 2, "only the two that were set before read otherwise");
 }
 
 #[test]
