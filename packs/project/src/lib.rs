@@ -5,6 +5,7 @@ use didi_plugin_api::prelude::*;
 mod analyze_impact;
 mod answer;
 mod apply_changes;
+mod audit_assets;
 mod blackboard;
 mod board;
 mod code;
@@ -63,6 +64,7 @@ impl ToolPack for ProjectPack {
             run_tests::tool(),
             verify_changes::tool(),
             apply_changes::tool(),
+            audit_assets::tool(),
             blackboard::write::tool(),
             blackboard::read::tool(),
             blackboard::patch::tool(),
