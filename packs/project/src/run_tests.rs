@@ -93,7 +93,7 @@ struct Out {
     output_tail: Vec<String>,
     // Of `project.godot`, autoloads, tests and what they reach.
     files: BTreeMap<String, Option<String>>,
-    // A read writes nothing, so the run is not recorded by this server.
+    // The file of the record, or null where it could not be written.
     record: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     exit_code: Option<i32>,
@@ -184,11 +184,25 @@ fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
         out.tests.sort_by_key(report::Test::passed);
         out.tests.truncate(MAX_TESTS);
     }
+    out.record = keep(ctx, &out);
     ctx.progress(3, 3, judged.verdict);
     if judged.verdict == "pass" {
         return Ok(Answer::of(out)?.truncated(truncated));
     }
     Err(judge::refusal(&out, args.timeout_seconds, truncated))
+}
+
+/// Records the run under its name, whatever its verdict. A run that can't be recorded was a run all the same.
+fn keep(ctx: &Ctx<'_>, out: &Out) -> Option<String> {
+    let mut document = serde_json::to_value(out).ok()?;
+    document.as_object_mut()?.remove("record");
+    match ctx.write_record(&out.name, document) {
+        Ok(path) => Some(path),
+        Err(refusal) => {
+            ctx.log(Level::Warn, &format!("the run is not recorded: {}", refusal.message));
+            None
+        }
+    }
 }
 
 #[cfg(test)]

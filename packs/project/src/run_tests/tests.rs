@@ -63,7 +63,7 @@ fn names(folder: &Path) -> BTreeSet<String> {
 }
 
 #[test]
-fn both_frameworks_pass_and_leave_nothing() {
+fn both_frameworks_pass_and_leave_their_record_alone() {
     for (runner, name) in [(GUT, "gut"), (GDUNIT4, "gdunit4")] {
         let folder = project(runner, &[("test/deep/test_lamp.gd", GOOD)]);
         let Some(kit) = real(folder.path()) else { return };
@@ -78,7 +78,14 @@ fn both_frameworks_pass_and_leave_nothing() {
         assert_eq!(data["counts"], counts);
         assert_eq!(data["tests"][0]["name"], "test_lit");
         assert_eq!(data["tests"][0]["file"], "res://test/deep/test_lamp.gd");
-        assert_eq!(data["record"], json!(null));
+        assert_eq!(data["record"], "res://.didi/scenarios/tests.json");
+        let recorded = kit.read("godot://project/scenarios", "").unwrap()["scenarios"][0].take();
+        assert_eq!(
+            (&recorded["entries"][0]["verdict"], &recorded["entries"][0]["stale"]),
+            (&json!("pass"), &json!(false)),
+            "{recorded}"
+        );
+        fs::remove_dir_all(folder.path().join(".didi")).unwrap();
         assert!(data.get("output_tail").is_none());
         let mut hashed: BTreeSet<&str> =
             data["files"].as_object().unwrap().keys().map(String::as_str).collect();
