@@ -91,6 +91,7 @@ fn provoke(code: &str) -> Option<(Stage, Value)> {
     let mut stage = match code {
         "engine_refused" => Stage::stub("echo 'ERROR: it broke'; exit 1"),
         "toolchain_unavailable" => Stage::stub(NO_TEMPLATES),
+        "verification_failed" => Stage::stub("exit 1"),
         "timeout" | "rate_limited" | "job_cancelled" => Stage::stub(WAITS),
         "request_id_conflict" | "forbidden" => Stage::stub("printf GDPC0000 > \"$6\""),
         _ => Stage::bare(),
@@ -165,6 +166,11 @@ fn provoke(code: &str) -> Option<(Stage, Value)> {
         "unprocessable" => {
             stage.project.write(".didi/blackboard/default.json", "no board");
             stage.call("blackboard_read", json!({}))
+        }
+        "verification_failed" => {
+            let change = json!({"path": "res://bad.gd", "content": "extends Node\n"});
+            let confirmed = stage.token("project_apply_changes", &json!({"changes": [change]}));
+            stage.call("project_apply_changes", confirmed)
         }
         _ => return None,
     };
