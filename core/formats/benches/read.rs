@@ -1,11 +1,11 @@
-//! How fast a scene of 13 MB is read: the lossless model alone, and the whole view.
+//! How fast a scene of 13 MB is read, as the lossless model alone and as the whole view, and edited in one line.
 
 use std::fmt::Write as _;
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use didi_formats::document::Document;
-use didi_formats::scene::Scene;
+use didi_formats::scene::{Place, Scene};
 
 /// Nodes with the properties of a real level: transforms, strings, resources and long arrays.
 fn level() -> String {
@@ -42,6 +42,15 @@ fn read(criterion: &mut Criterion) {
     });
     group.bench_function("scene", |bench| {
         bench.iter(|| black_box(Scene::parse(black_box(text.as_bytes()))));
+    });
+    group.bench_function("one property set", |bench| {
+        bench.iter(|| {
+            let source = black_box(text.as_bytes());
+            let scene = Scene::parse(source).expect("the level is a scene");
+            let last = Place::Node(scene.nodes().len() - 1);
+            let edit = scene.set_property(last, "hint", "\"out\"").expect("it has the property");
+            black_box(edit.apply(source))
+        });
     });
     group.finish();
 }
