@@ -68,6 +68,10 @@ fn tidy(schema: &mut Value) {
             drop_null_type(map);
             drop_null_alternative(map);
             fold_documented_enum(map);
+            // Words about a type were written for the pack's author; an argument has its own.
+            if let Some(Value::Object(item)) = map.get_mut("items") {
+                item.remove("description");
+            }
             for (key, value) in map.iter_mut() {
                 // A property may be named like a keyword; its schema is tidied, the map is not.
                 if key == "properties" {

@@ -31,24 +31,24 @@ const CAMERAS: [&str; 8] = [
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Args {
-    /// An editor's view, such as `editor_3d`.
+    /// Such as `editor_3d`.
     #[serde(default = "default_camera")]
     #[schemars(length(max = 64))]
     camera_identifier: String,
-    /// Size without an engine.
+    // Size without an engine.
     #[serde(default)]
     resolution: Option<Size>,
-    /// Reserved.
+    // Reserved: taken and not honoured.
     #[serde(default)]
     #[schemars(length(max = 16), inner(length(max = 64)))]
     render_debug_flags: Vec<String>,
-    /// Only this branch; editor only.
+    /// Only this branch.
     #[serde(default)]
     #[schemars(length(max = 1024))]
     node_isolation_path: String,
     #[serde(default)]
     isolation_background: Background,
-    /// Show the right main screen meanwhile.
+    // Shows the right main screen meanwhile.
     #[serde(default)]
     select_main_screen: bool,
 }

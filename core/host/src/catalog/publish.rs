@@ -34,8 +34,8 @@ pub(super) fn stamp_input(desc: &ToolDesc) -> Value {
         if text && required.contains(name) && property.get("minLength").is_none() {
             property["minLength"] = json!(1);
         }
-        // What a switch is when nobody touches it goes without saying.
-        if property["default"] == false {
+        // What a switch, a text or a list is when nobody touches it goes without saying.
+        if [json!(false), json!(""), json!([])].contains(&property["default"]) {
             property.as_object_mut().map(|map| map.remove("default"));
         }
         // A lower bound of nothing was written down to say just that; clients need not read it.
@@ -128,7 +128,7 @@ fn entry(tool: &Tool, name: &str, view: ListView) -> Value {
         entry.insert("title".into(), desc.title.clone().into());
     }
     let description = if legacy {
-        format!("Older name of {}; use that.", desc.name)
+        format!("Use {}.", desc.name)
     } else {
         desc.description.clone()
     };
