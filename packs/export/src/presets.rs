@@ -75,7 +75,7 @@ pub(crate) enum Reason {
     PlatformNotShipped,
 }
 
-/// Platforms that a new preset can have, as the arguments of a tool name them.
+// Platforms that a new preset can have, as the arguments of a tool name them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) enum Platform {
     #[serde(rename = "Windows Desktop")]
