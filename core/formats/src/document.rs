@@ -13,7 +13,7 @@ use crate::text::{BOM, to_u32};
 use crate::variant;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 /// A byte range of the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]

@@ -33,7 +33,7 @@ fn check_identity(source: &[u8]) -> Result<(), FormatError> {
 }
 
 /// The corpus of real projects, which is kept beside the repository and is not part of it.
-fn corpus() -> Option<PathBuf> {
+pub(crate) fn corpus() -> Option<PathBuf> {
     #[allow(clippy::disallowed_methods, reason = "only tests look for the corpus")]
     let named = std::env::var_os("DIDI_TEST_CORPUS").map(PathBuf::from);
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
@@ -45,7 +45,7 @@ fn corpus() -> Option<PathBuf> {
     None
 }
 
-fn files_below(folder: &Path, found: &mut Vec<PathBuf>) {
+pub(crate) fn files_below(folder: &Path, found: &mut Vec<PathBuf>) {
     let mut entries: Vec<PathBuf> =
         std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     entries.sort();
