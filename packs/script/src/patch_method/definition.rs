@@ -90,27 +90,30 @@ fn indented(sent: &str, style: Option<Style>) -> Result<String, Refusal> {
     })?;
     let Some(own) = own else { return Ok(sent.into()) };
     let style = style.unwrap_or(own);
-    let first = lines.iter().find(|line| line.kind == LineKind::Statement);
-    let base = first.map_or(0, |line| own.measure(space_of(sent, line)).0);
+    let levels_of = |line: &Line| own.measure(space_of(sent, line)).0;
+    let mut statements = lines.iter().filter(|line| line.kind == LineKind::Statement);
+    let base = statements.next().map_or(0, levels_of);
+    if statements.any(|line| levels_of(line) < base) {
+        return Err(unusable("a line of `new_definition` stands left of its first one"));
+    }
+    // Copied from inside a class, the first line often comes without the white space that the others keep.
+    let statements = lines.iter().filter(|line| line.kind == LineKind::Statement);
+    let inner = statements.map(levels_of).filter(|levels| *levels > base).min();
+    let extra = inner.map_or(0, |inner| inner - base - 1);
+    let level = |levels: usize| {
+        if levels > base { (levels - base).saturating_sub(extra).max(1) } else { 0 }
+    };
     let mut text = String::with_capacity(sent.len());
     for line in &lines {
         let rest = &sent[line.range.start + line.indent..line.range.end];
         match line.kind {
             LineKind::Blank => {}
             LineKind::InString => text.push_str(&sent[line.range.clone()]),
-            LineKind::Statement | LineKind::Comment => {
-                let (levels, _) = own.measure(space_of(sent, line));
-                if levels < base && line.kind == LineKind::Statement {
-                    return Err(unusable(
-                        "a line of `new_definition` stands left of its first one",
-                    ));
-                }
-                text.push_str(&style.levels(levels.saturating_sub(base)));
-                text.push_str(rest);
-            }
-            LineKind::Continued => {
+            LineKind::Statement | LineKind::Comment | LineKind::Continued => {
                 let (levels, more) = own.measure(space_of(sent, line));
-                text.push_str(&style.levels(levels.saturating_sub(base)));
+                text.push_str(&style.levels(level(levels)));
+                // Only where a statement goes on may white space be no whole level.
+                let more = if line.kind == LineKind::Continued { more } else { 0 };
                 text.push_str(&" ".repeat(more));
                 text.push_str(rest);
             }

@@ -154,7 +154,9 @@ impl Script<'_> {
             );
             return Err(Refusal::new(codes::INVALID_ARGUMENTS, message).field("new_definition"));
         }
-        let present = Some(old.start()..old.core.end);
+        let line = self.text[..old.start()].rfind('\n').map_or(0, |newline| newline + 1);
+        let from = if old.base.is_some() { line } else { old.start() };
+        let present = Some(from..old.core.end);
         Ok(self.edit(start..old.core.end, &text, present))
     }
 

@@ -255,6 +255,10 @@ fn the_body_takes_on_the_files_indentation() {
         "func a():\n\treturn 1",
         &inner.replace("pass\n  func z", "return 1\n  func z"),
     );
+    // As it is copied from inside a class: the first line without its white space.
+    let new = "func a():\n\t\tif true:\n\t\t\tpass\n\t\treturn 1";
+    let want = "if true:\n      pass\n    return 1\n  func z";
+    check(inner, "function", "a", new, &inner.replace("pass\n  func z", want));
     let mixed = args("function", "b", "func b():\n\tif true:\n        pass");
     assert_eq!(case(tabs).refused(&mixed).data["field"], "new_definition");
 }
@@ -367,4 +371,73 @@ fn a_real_engine_compiles_what_was_patched() {
         assert_eq!(got["compiles"], false, "{got}");
         assert!(got["diagnostics"][0]["line"].is_u64());
     }
+}
+
+/// Scripts that nobody wrote for these tests: the fixtures, and those below `DIDI_TEST_SCRIPTS` where it is set.
+fn real_scripts() -> Vec<String> {
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/projects");
+    let mut folders = vec![std::path::PathBuf::from(fixtures)];
+    folders.extend(std::env::var_os("DIDI_TEST_SCRIPTS").map(Into::into));
+    let mut found = vec![];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|end| end == "gd") {
+                found.extend(fs::read_to_string(path).ok());
+            }
+        }
+    }
+    found
+}
+
+/// A text less the white space of its blank lines, which a definition loses.
+fn tidy(text: &str) -> String {
+    text.lines()
+        .map(|line| if line.trim().is_empty() { "\n".into() } else { format!("{line}\n") })
+        .collect()
+}
+
+#[test]
+fn a_definition_put_in_its_own_place_changes_nothing() {
+    let mut tried = 0;
+    for text in real_scripts().into_iter().chain([LAB.into(), ONE_LINE.into()]) {
+        let case = case(&text);
+        let file = json!({ "file_path": "res://a.gd" });
+        let symbols = case.kit.call("script_get_symbols", &file).unwrap();
+        let kinds = [
+            ("function", "functions"),
+            ("variable", "variables"),
+            ("constant", "constants"),
+            ("signal", "signals"),
+            ("enum", "enums"),
+            ("class", "classes"),
+        ];
+        for (kind, list) in kinds {
+            for symbol in symbols[list].as_array().unwrap() {
+                let Some(name) = symbol["name"].as_str() else { continue };
+                let name = format!("{}.{name}", symbol["class"].as_str().unwrap_or_default());
+                // What is there is asked for with a definition of another text.
+                let probe = match kind {
+                    "function" => "func NAME(): pass",
+                    "variable" => "var NAME",
+                    "constant" => "const NAME = 1",
+                    "signal" => "signal NAME",
+                    "enum" => "enum NAME { A }",
+                    _ => "class NAME: pass",
+                };
+                let own = name.rsplit('.').next().unwrap();
+                let probe = args(kind, &name, &probe.replace("NAME", own));
+                let Ok(target) = case.kit.preview(TOOL, &probe) else { continue };
+                let present = target.before["definition"].as_str().unwrap();
+                let target = case.kit.preview(TOOL, &args(kind, &name, present)).unwrap();
+                let after = target.after.unwrap();
+                let after = after["definition"].as_str().unwrap();
+                assert_eq!(tidy(after), tidy(present.trim_start()), "{name}");
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried > 10, "{tried}");
 }
