@@ -381,6 +381,7 @@ fn sample_calls() -> Vec<(&'static str, Value)> {
         ("blackboard_task_list", json!({})),
         ("didi_control_room", json!({})),
         ("didi_control_room", json!({"fields": ["server"]})),
+        ("project_add_export_preset", json!({"name": "Added", "platform": "Web"})),
         ("project_list_export_presets", json!({})),
         ("project_list_resources", json!({})),
         ("project_list_resources", json!({"fuzzy_query": "lamp", "include_uid": false})),
