@@ -385,6 +385,7 @@ fn sample_calls() -> Vec<(&'static str, Value)> {
         ("project_list_export_presets", json!({})),
         ("project_list_resources", json!({})),
         ("project_list_resources", json!({"fuzzy_query": "lamp", "include_uid": false})),
+        ("project_search_symbols", json!({"query": "l", "match": "contains"})),
         ("project_search_text", json!({"query": "lamp"})),
         ("project_search_text", json!({"query": "lamp", "whole_word": true, "max_results": 1})),
         ("resource_inspect", json!({"resource_path": "res://icon.svg"})),
@@ -398,6 +399,8 @@ fn sample_calls() -> Vec<(&'static str, Value)> {
         ("script_check_syntax", json!({"source_text": "func broken(:\n"})),
         ("script_get_symbols", json!({"file_path": "res://player/player.gd"})),
         ("script_get_symbols", json!({"source_text": "class_name X\nfunc broken(:\n"})),
+        ("script_reflect_class", json!({"class_name": "Node2D"})),
+        ("script_reflect_class", json!({"class_name": "Timer.start", "fields": ["methods"]})),
         ("viewport_capture_frame", json!({})),
         ("viewport_capture_frame", json!({"resolution": {"width": 64, "height": 48}})),
     ]

@@ -102,6 +102,7 @@ fn array(path: &str, wanted: &[Value], items: &[Value], kept: &mut Kept) -> Resu
 /// Members that are null on purpose: the id of an error that belongs to no request, and documented ones.
 const MAY_BE_NULL: &[&str] = &[
     ".after",
+    ".api_version_matches_project_features",
     ".attached_engine_version",
     ".before",
     ".default",

@@ -33,7 +33,7 @@ const MAX_EXTENSIONS: usize = 64;
 pub(crate) fn tool() -> Tool {
     Tool::new(
         "project_search_symbols",
-        "Finds classes, functions, signals, variables, constants and enums by name in GDScript and C#.",
+        "Finds declarations by name in GDScript and C#.",
         Effects::READS,
         run,
     )

@@ -75,7 +75,7 @@ struct Promised {
 pub(crate) fn tool() -> Tool {
     Tool::new(
         "script_check_syntax",
-        "Checks a GDScript file or unsaved text: by the engine's compiler where one is found, else its syntax.",
+        "Checks a GDScript file or unsaved text: by the engine where one is found, else its syntax.",
         Effects { open_world: true, ..Effects::READS },
         run,
     )

@@ -26,7 +26,7 @@ const MAX_REPEATED_BYTES: usize = 64 << 10;
 struct Args {
     #[schemars(length(min = 1, max = 1024))]
     file_path: String,
-    /// Of any kind; `Inner.name` or `.name` says whose.
+    /// `Inner.name` or `.name` says whose.
     #[schemars(length(min = 1, max = 256))]
     method_name: String,
     #[schemars(length(min = 1, max = 1_048_576))]
@@ -84,8 +84,7 @@ struct Out {
 pub(crate) fn tool() -> Tool {
     Tool::new(
         "script_patch_method",
-        "Replaces one function (or other declaration) of a GDScript file, keeping the rest byte for byte; \
-         reports compile errors.",
+        "Replaces one declaration of a GDScript file, the rest kept byte for byte; reports compile errors.",
         Effects::CHANGES,
         run,
     )

@@ -89,7 +89,7 @@ struct Members {
 pub(crate) fn tool() -> Tool {
     Tool::new(
         "script_reflect_class",
-        "Reads an engine class or a project's class_name: methods, properties, signals, enums, and one member's docs.",
+        "Reads an engine class or project class_name: methods, properties, signals, enums, one member's docs.",
         Effects::READS,
         run,
     )
