@@ -104,6 +104,7 @@ fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
         max_output_bytes: OUTPUT_BYTES,
     })?;
     let said = report::read(&ran, &shader_path);
+    let unchecked = said.unchecked.or(sources.differs);
     let mut diagnostics = sources.problems;
     let explained = |one: &Diagnostic| {
         diagnostics.iter().any(|own| own.path == one.path && own.line == one.line)
@@ -114,13 +115,13 @@ fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
     diagnostics.truncate(MAX_DIAGNOSTICS);
     let truncated = diagnostics_count > diagnostics.len() || ran.output_truncated || ran.timed_out;
     let out = Out {
-        success: said.unchecked.is_none() && diagnostics_count == 0,
+        success: unchecked.is_none() && diagnostics_count == 0,
         includes: sources.files.into_iter().skip(1).map(|file| file.path).collect(),
         shader_path,
         diagnostics,
         diagnostics_count,
-        engine_checked: said.unchecked.is_none(),
-        engine_unchecked_reason: said.unchecked,
+        engine_checked: unchecked.is_none(),
+        engine_unchecked_reason: unchecked,
         engine_version: engine.version,
         engine_executable: engine.executable.to_string_lossy().into_owned(),
         attached_engine_version: None,

@@ -24,20 +24,31 @@ pub(super) struct File {
 pub(super) struct Sources {
     pub(super) files: Vec<File>,
     pub(super) problems: Vec<Diagnostic>,
+    /// Why a copy can't be what the engine would compile in the project.
+    pub(super) differs: Option<String>,
 }
 
 /// Reads a shader and what it includes. Only the shader itself can be refused.
 pub(super) fn gather(ctx: &Ctx<'_>, shader: &ProjectPath) -> Result<Sources, Refusal> {
-    let mut found = Sources { files: vec![], problems: vec![] };
+    let mut found = Sources { files: vec![], problems: vec![], differs: None };
     let mut seen = BTreeSet::from([shader.res_path()]);
     let mut open = VecDeque::from([read(ctx, shader)?]);
     while let Some(file) = open.pop_front() {
         ctx.check()?;
         for (line, name) in named(&file.text) {
-            let path = match resolved(&file.path, &name) {
-                Some(path) => path,
-                // A uid is followed by the engine, which finds none in a copy.
-                None => name.clone(),
+            let Some(path) = resolved(&file.path, &name) else {
+                let message = format!(
+                    "the include `{name}` was not followed: in a copy only paths lead to a file"
+                );
+                found.problems.push(Diagnostic {
+                    severity: "warning",
+                    rule: "include_not_followed",
+                    message: message.clone(),
+                    path: file.path.clone(),
+                    line: Some(line),
+                });
+                found.differs = Some(message);
+                continue;
             };
             let place = ctx.project().resolve(&path, "shader_path");
             let included = place.and_then(|place| {
@@ -116,7 +127,7 @@ fn without_comments(line: &str, in_comment: &mut bool) -> String {
     code
 }
 
-/// The `res://` path of an include, which may be given from the folder of its file.
+/// The `res://` path of an include, which may be given from the folder of its file; none for a uid.
 fn resolved(from: &str, name: &str) -> Option<String> {
     if name.starts_with("uid://") {
         return None;

@@ -102,6 +102,10 @@ fn a_real_engine_compiles_every_kind_of_shader() {
         ),
         ("particles.gdshader", "shader_type particles;\nvoid start() { VELOCITY = vec3(0.0) }\n"),
         ("fog.gdshader", "shader_type fog;\nvoid fog() { DENSITY = 1.0; }\n"),
+        (
+            "by_uid.gdshader",
+            "shader_type sky;\n#include \"uid://b1x2c3d4e5f6g\"\nvoid sky() { COLOR = vec3(0.0); }\n",
+        ),
         ("none.gdshader", "void fragment() { }\n"),
         ("empty.gdshader", ""),
     ]);
@@ -134,5 +138,8 @@ fn a_real_engine_compiles_every_kind_of_shader() {
         let found = &got["diagnostics"][0];
         assert_eq!((&found["path"], &found["line"]), (&json!(at), &line), "{got}");
     }
+    let got = kit.call(TOOL, &json!({ "shader_path": "res://by_uid.gdshader" })).unwrap();
+    assert_eq!((&got["success"], &got["engine_checked"]), (&json!(false), &json!(false)), "{got}");
+    assert_eq!(got["diagnostics"][0]["rule"], "include_not_followed");
     assert!(!folder.path().join(".godot").exists(), "nothing of the project is touched");
 }
