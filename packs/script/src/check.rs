@@ -229,7 +229,7 @@ fn by_engine(ctx: &Ctx<'_>, subject: &Subject<'_>) -> Compiled {
     }
     let mut diagnostics = report::read(&ran, script);
     if subject.copy.is_some() {
-        scratch::settle(subject, &mut diagnostics);
+        scratch::settle(ctx, subject, &mut diagnostics);
     }
     names::weigh(ctx, subject.source, &mut diagnostics);
     Compiled { engine, diagnostics: Some(diagnostics) }

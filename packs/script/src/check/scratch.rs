@@ -6,7 +6,7 @@
 //! Spec: P-53, scripts.
 #![allow(clippy::disallowed_methods, reason = "writes into the scratch folder of its own call")]
 
-use std::{fs, path::PathBuf};
+use std::{fs, ops::ControlFlow, path::PathBuf};
 
 use didi_plugin_api::prelude::*;
 
@@ -27,11 +27,11 @@ pub(crate) fn copy(ctx: &Ctx<'_>, source: &str) -> Result<PathBuf, Refusal> {
 }
 
 /// Gives findings the script's own path, and weighs those that come from the copy's place.
-pub(super) fn settle(subject: &Subject<'_>, found: &mut Vec<Diagnostic>) {
+pub(super) fn settle(ctx: &Ctx<'_>, subject: &Subject<'_>, found: &mut Vec<Diagnostic>) {
     let Some(copy) = subject.copy else { return };
     let folder = copy.rsplit_once('/').map_or(copy, |(folder, _)| folder);
     // The file of the same class is what the text is to replace.
-    found.retain(|one| !hides_itself(&one.message, subject.source));
+    found.retain(|one| !hides_itself(ctx, &one.message, subject));
     for one in found {
         if one.file.as_deref() == Some(copy) {
             one.file = subject.file();
@@ -49,9 +49,21 @@ pub(super) fn settle(subject: &Subject<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-fn hides_itself(message: &str, source: &str) -> bool {
+/// Whether the class that the text would hide is the one that it declares in its own file.
+fn hides_itself(ctx: &Ctx<'_>, message: &str, subject: &Subject<'_>) -> bool {
     let name = message
         .strip_prefix("Class \"")
         .and_then(|rest| rest.strip_suffix("\" hides a global script class."));
-    name.is_some_and(|name| scripts::declares(source, name))
+    let Some(name) = name.filter(|name| scripts::declares(subject.source, name)) else {
+        return false;
+    };
+    // A text without a path may be that of any file.
+    let own = subject.path.strip_prefix("res://");
+    let Some(own) = own.map(|path| ctx.project().root().folder().join(path)) else { return true };
+    let mut others = false;
+    scripts::each(ctx.project().root().folder(), |path, head| {
+        others = path != own && scripts::declares(head, name);
+        if others || ctx.cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    !others
 }

@@ -125,4 +125,7 @@ fn a_real_engine_checks_files_and_unsaved_texts() {
     assert_eq!(got["file_path"], "res://lab.gd");
     assert_eq!(got["diagnostics"][0]["rule"], "relative_path_unsaved", "{got}");
     assert!(!got.to_string().contains("unsaved_text.gd"), "{got}");
+    // The same text as another file would be a second class of that name.
+    let got = check(json!({ "file_path": "res://copy.gd", "source_text": lab }));
+    assert_eq!(got["has_errors"], true, "{got}");
 }
