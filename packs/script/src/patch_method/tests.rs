@@ -441,3 +441,36 @@ fn a_definition_put_in_its_own_place_changes_nothing() {
     }
     assert!(tried > 10, "{tried}");
 }
+
+#[test]
+fn a_text_cut_anywhere_is_patched_or_refused() {
+    let one_line = format!("{ONE_LINE}{LAB}");
+    let crlf = LAB.replace('\n', "\r\n");
+    for text in [LAB, &one_line, &crlf] {
+        let case = case("");
+        for end in (0..text.len()).step_by(3) {
+            fs::write(case.folder.path().join("a.gd"), &text[..end]).unwrap();
+            for (kind, name, new) in [
+                ("function", "net", "func net(): pass"),
+                ("variable", "hp", "@export\nvar hp = 1"),
+                ("function", "Shape.area", "# a\nfunc area():\n\tpass"),
+                ("class", "Shape", "class Shape: pass"),
+                ("function", "test", "func test(): pass"),
+            ] {
+                let mut args = args(kind, name, new);
+                args["create_if_missing"] = json!(end % 2 == 0);
+                if let Err(refusal) = case.kit.preview(TOOL, &args) {
+                    assert!(refusal.code.status < 500, "{end}: {}", refusal.message);
+                }
+            }
+        }
+    }
+    // And the other way round: a definition cut anywhere.
+    let case = case(LAB);
+    for end in 1..LAB.len() {
+        let args = args("variable", "hp", &LAB[..end]);
+        if let Err(refusal) = case.kit.preview(TOOL, &args) {
+            assert!(refusal.code.status < 500, "{end}: {}", refusal.message);
+        }
+    }
+}
