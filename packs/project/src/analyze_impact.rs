@@ -20,7 +20,7 @@ use crate::{
     parallel,
     references::{Format, Reference},
     refuse::invalid,
-    scan::{self, Files, READS},
+    scan::{self, Files, Limits, READS},
     settings::SETTINGS,
     walk::File,
 };
@@ -162,7 +162,9 @@ fn by_path(ctx: &Ctx<'_>, path: &str, number: Option<u64>) -> Result<Traced, Ref
         let file = File { path: path.into(), real: place.real().to_owned(), size: 0 };
         numbers.extend(index::describe(&file, true).uid.and_then(|text| uid::number(&text)));
     }
-    let project = scan::project(ctx, &READS, |_, bytes| {
+    // A file's own uid is known; those of all files are needed for a folder alone.
+    let limits = Limits { uids: is_folder, ..READS };
+    let project = scan::project(ctx, &limits, |_, bytes| {
         (!path.is_empty() && finder.find(bytes).is_some())
             || is_folder && memmem::find(bytes, b"uid://").is_some()
             || !numbers.is_empty() && holds_uid(bytes, &numbers)

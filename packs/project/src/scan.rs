@@ -27,14 +27,23 @@ pub(crate) struct Limits {
     pub(crate) file_bytes: u64,
     pub(crate) bytes: u64,
     pub(crate) files: usize,
+    /// Whether the uids of all files are read.
+    pub(crate) uids: bool,
 }
+
+/// Largest `.uid` file that is read, in bytes.
+const MAX_UID_BYTES: u64 = 1024;
 
 /// Of a read: a cut answer says so.
 pub(crate) const READS: Limits =
-    Limits { file_bytes: 4 * 1024 * 1024, bytes: 64 * 1024 * 1024, files: 10_000 };
+    Limits { file_bytes: 4 * 1024 * 1024, bytes: 64 * 1024 * 1024, files: 10_000, uids: true };
 /// Of a change, which a cut scan refuses.
-pub(crate) const CHANGES: Limits =
-    Limits { file_bytes: 128 * 1024 * 1024, bytes: 2 * 1024 * 1024 * 1024, files: 100_000 };
+pub(crate) const CHANGES: Limits = Limits {
+    file_bytes: 128 * 1024 * 1024,
+    bytes: 2 * 1024 * 1024 * 1024,
+    files: 100_000,
+    uids: true,
+};
 
 /// Files of a project and those of them that are read.
 #[derive(Default)]
@@ -132,7 +141,7 @@ pub(crate) fn project(
         &files.texts,
         |file| {
             let bytes = read(file, limits.file_bytes)?;
-            let uid = uid_in(file, &bytes);
+            let uid = limits.uids.then(|| uid_in(file, &bytes)).flatten();
             let references = if wanted(file, &bytes) {
                 references::of_file(&file.path, &bytes)
             } else {
@@ -158,21 +167,38 @@ pub(crate) fn project(
             ControlFlow::Continue(())
         },
     )?;
-    for file in files.all.iter().filter(|file| file.extension() == "uid") {
-        ctx.check()?;
-        let number = (file.size <= 1024)
-            .then(|| read(file, 1024).ok())
-            .flatten()
-            .and_then(|bytes| uid::number(uid::parse_uid_file(&bytes).ok()?));
-        if let Some((number, at)) = number.zip(owner_of_uid(&files, file)) {
-            uids.entry(number).or_default().push(at);
-        }
+    if limits.uids {
+        sidecar_uids(ctx, &files, &mut uids)?;
     }
     let mut files = files;
     files.truncated |= !skipped.is_empty();
     files.skipped.extend(skipped);
     let folders = folders(&files.all);
     Ok(Project { files, folders, uids, references, broken })
+}
+
+/// Adds the uids that `.uid` files hold.
+fn sidecar_uids(
+    ctx: &Ctx<'_>,
+    files: &Files,
+    uids: &mut BTreeMap<u64, Vec<usize>>,
+) -> Result<(), Refusal> {
+    let is_sidecar = |file: &&File| file.size <= MAX_UID_BYTES && file.extension() == "uid";
+    let sidecars: Vec<&File> = files.all.iter().filter(is_sidecar).collect();
+    parallel::each(
+        ctx,
+        &sidecars,
+        |file| {
+            let bytes = read(file, MAX_UID_BYTES).ok()?;
+            uid::number(uid::parse_uid_file(&bytes).ok()?)
+        },
+        |file, number| {
+            if let Some((number, at)) = number.zip(owner_of_uid(files, file)) {
+                uids.entry(number).or_default().push(at);
+            }
+            ControlFlow::Continue(())
+        },
+    )
 }
 
 fn folders(files: &[File]) -> BTreeSet<String> {

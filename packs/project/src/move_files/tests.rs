@@ -198,6 +198,12 @@ fn what_can_not_be_moved_is_refused_and_nothing_changes() {
         (vec![("res://a", "res://../a")], "invalid_arguments"),
         (vec![("res://a", "../outside")], "invalid_arguments"),
         (vec![("res:///", "res://x")], "invalid_arguments"),
+        (vec![("res://a", "res://b/../../outside")], "invalid_arguments"),
+        (vec![("res://a", "res://%2e%2e/outside")], "invalid_arguments"),
+        (vec![("res://a", "..\\outside")], "invalid_arguments"),
+        (vec![("res://a", "C:outside")], "invalid_arguments"),
+        (vec![("res://a/use.gd", "res://con.gd")], "invalid_arguments"),
+        (vec![("user://a", "res://b")], "invalid_arguments"),
     ];
     for (pairs, expected) in cases {
         let args = moves(&pairs);
