@@ -136,8 +136,9 @@ fn check(ctx: &Ctx<'_>, from: &str, to: &str) -> Result<Asked, Refusal> {
     for (path, field) in [(&shown, "from"), (&wanted, "to")] {
         refuse_kept(path, field)?;
     }
-    if !source.real().exists() {
-        let already = target.real().exists();
+    // A move leaves the folders themselves; without a file they count as nothing.
+    if is_nothing(ctx, &source)? {
+        let already = !is_nothing(ctx, &target)?;
         let message = if already {
             format!("no `{shown}` in the project, and `{wanted}` is there: it was moved already")
         } else {
@@ -158,13 +159,28 @@ fn check(ctx: &Ctx<'_>, from: &str, to: &str) -> Result<Asked, Refusal> {
         return Err(invalid("to", format!("`{wanted}` is where it is already")));
     }
     let only_letters = shown.to_lowercase() == wanted.to_lowercase();
-    if target.real().exists() && !(only_letters && target.real() == source.real()) {
+    let free = is_nothing(ctx, &target)? && (source.is_dir() || !target.real().exists());
+    let itself = only_letters && target.real() == source.real();
+    if !free && !itself {
         let message = format!("`{wanted}` is there already, and nothing is replaced or merged");
         return Err(Refusal::new(codes::ALREADY_EXISTS, message).field("to"));
     }
     refuse_sidecar(ctx, &shown)?;
     refuse_ignored(ctx, &wanted)?;
     Ok(Asked { folder: source.is_dir(), from: shown, to: wanted })
+}
+
+/// Whether nothing is at a place, or only folders without a file.
+fn is_nothing(ctx: &Ctx<'_>, place: &ProjectPath) -> Result<bool, Refusal> {
+    if !place.is_dir() {
+        return Ok(!place.real().exists());
+    }
+    let mut empty = true;
+    let met = walk::all_files(ctx, place, |_| {
+        empty = false;
+        ControlFlow::Break(())
+    })?;
+    Ok(empty && met.links == 0 && !met.failed && met.undecodable_count == 0)
 }
 
 /// A path by its text alone, without empty parts.

@@ -132,6 +132,15 @@ fn a_folder_moves_whole_and_look_alikes_stay() {
         .collect();
     assert_eq!(left, ["res://a/score.gdx", "res://a/level_%d.tscn"]);
     assert_eq!(answer["empty_folders"], json!(["res://a", "res://addons/p"]));
+    let (found, refusal) = code_of(&kit, &args);
+    assert_eq!(found, "not_found");
+    assert!(refusal.message.contains("moved already"), "{}", refusal.message);
+    // The way back leads into the folders that were left.
+    let back = moves(&[("res://game/levels", "res://a"), ("res://addons/q", "res://addons/p")]);
+    kit.call(TOOL, &back).unwrap();
+    for (path, content) in FILES {
+        assert_eq!(text(&dir, path), content, "{path}");
+    }
 }
 
 #[test]
