@@ -75,6 +75,9 @@ pub(super) fn stamp_output(desc: &ToolDesc) -> Option<Value> {
     if desc.bound.is_some() {
         stamped.push(("truncated", json!({"type": "boolean"}), true));
     }
+    if !desc.follow_ups.is_empty() || desc.job {
+        stamped.push(("follow_up", json!({}), false));
+    }
     if !desc.sections.is_empty() {
         stamped.push(("omitted_fields", json!({}), false));
     }
@@ -127,11 +130,8 @@ fn entry(tool: &Tool, name: &str, view: ListView) -> Value {
     if !repeats_name(&desc.title, &desc.name) {
         entry.insert("title".into(), desc.title.clone().into());
     }
-    let description = if legacy {
-        format!("Use {}.", desc.name)
-    } else {
-        desc.description.clone()
-    };
+    let description =
+        if legacy { format!("Older name: use {}.", desc.name) } else { desc.description.clone() };
     entry.insert("description".into(), description.into());
     entry.insert("inputSchema".into(), tool.input_schema.clone());
     // Answers validate without their schema, too: the short list leaves it out.
