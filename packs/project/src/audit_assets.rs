@@ -28,7 +28,7 @@ const LIMITATIONS: [&str; 4] = [
     "paths that are put together while the game runs are not seen, so an orphan may be in use",
     "methods of the engine's own classes are not known; a method that no script declares counts as missing only \
      when its name begins with `_`",
-    "whether an import is fresh is judged by the files' times, not by their content",
+    "an import that the engine has no record of is judged by the files' times",
     "binary scenes and resources (.scn, .res) are not read",
 ];
 

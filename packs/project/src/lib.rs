@@ -15,6 +15,7 @@ mod index;
 mod inspect;
 mod list_autoloads;
 mod list_resources;
+mod md5;
 mod move_files;
 mod names;
 mod parallel;
@@ -55,6 +56,7 @@ impl ToolPack for ProjectPack {
             search_text::tool(),
             search_symbols::tool(),
             analyze_impact::tool(),
+            audit_assets::tool(),
             rename_references::tool(),
             move_files::tool(),
             get_setting::tool(),
@@ -64,7 +66,6 @@ impl ToolPack for ProjectPack {
             run_tests::tool(),
             verify_changes::tool(),
             apply_changes::tool(),
-            audit_assets::tool(),
             blackboard::write::tool(),
             blackboard::read::tool(),
             blackboard::patch::tool(),

@@ -9,6 +9,7 @@ use didi_plugin_api::prelude::*;
 
 use crate::{
     index::MAX_IMPORT_BYTES,
+    md5,
     references::string_spans,
     scan::{self, Project, READS},
     settings::SETTINGS,
@@ -16,6 +17,8 @@ use crate::{
 
 /// Most `.import` files that are read.
 const MAX_METADATA: usize = 20_000;
+/// Largest file that is compared with the engine's record, in bytes.
+const MAX_HASHED_BYTES: u64 = 32 * 1024 * 1024;
 
 #[derive(Debug, Serialize)]
 pub(super) struct ImportIssue {
@@ -45,6 +48,14 @@ pub(super) struct Found {
 }
 
 impl Found {
+    /// Names the files of the issue that was pushed last.
+    fn name(&mut self, source: &str, target: Option<&str>) {
+        if let Some(last) = self.issues.last_mut() {
+            last.source = Some(source.to_owned());
+            last.target = target.map(ToOwned::to_owned);
+        }
+    }
+
     fn push(&mut self, kind: &'static str, metadata: &str, detail: impl Into<String>) {
         self.issues.push(ImportIssue {
             kind,
@@ -115,35 +126,97 @@ fn judge(
             metadata,
             "the file that it says how to import is gone",
         );
-        if let Some(last) = found.issues.last_mut() {
-            last.source = Some(source);
-        }
+        found.name(&source, None);
         return;
     }
     let skipped =
         config.text("remap", "importer").is_some_and(|name| name == "keep" || name == "skip");
     let outputs = config.get("deps", "dest_files");
     let Some(outputs) = outputs.filter(|_| !skipped) else { return };
-    for span in string_spans(outputs.text, true) {
-        let output = &outputs.text[span];
+    let outputs: Vec<&str> =
+        string_spans(outputs.text, true).into_iter().map(|span| &outputs.text[span]).collect();
+    let mut newest_source = None;
+    let mut missing = false;
+    for output in &outputs {
         if output.starts_with("res://.godot/") && !imported {
+            missing = true;
             continue;
         }
-        let (kind, detail) = match time(output) {
+        match time(output) {
             None => {
-                ("missing_import_output", "the imported file is gone; the next import makes it")
+                missing = true;
+                let detail = "the imported file is gone; the next import makes it";
+                found.push("missing_import_output", metadata, detail);
+                found.name(&source, Some(output));
             }
             Some(made) if source_time.is_some_and(|changed| changed > made) => {
-                ("source_newer_than_output", "the source is newer than the imported file")
+                newest_source = Some(*output);
             }
-            Some(_) => continue,
-        };
-        found.push(kind, metadata, detail);
-        if let Some(last) = found.issues.last_mut() {
-            last.source = Some(source.clone());
-            last.target = Some(output.to_owned());
+            Some(_) => {}
         }
     }
+    if missing || outputs.is_empty() {
+        return;
+    }
+    // The engine's own record knows; without one the files' times say what they can.
+    let (kind, detail, target) = match record(ctx, &source, &outputs) {
+        Record::Same => return,
+        Record::Source => {
+            ("source_changed_since_import", "the source is not the one that was imported", None)
+        }
+        Record::Output => (
+            "output_changed_since_import",
+            "the imported files are not those that the engine made",
+            None,
+        ),
+        Record::TooLarge => (
+            "import_freshness_unchecked",
+            "the files are too large to be compared with the engine's record",
+            None,
+        ),
+        Record::None => {
+            let Some(output) = newest_source else { return };
+            let detail = "the source is newer than the imported file";
+            ("source_newer_than_output", detail, Some(output))
+        }
+    };
+    found.push(kind, metadata, detail);
+    found.name(&source, target);
+}
+
+/// What the engine's record of an import says.
+enum Record {
+    None,
+    Same,
+    Source,
+    Output,
+    TooLarge,
+}
+
+/// Compares an import with the digests that the engine noted beside it.
+fn record(ctx: &Ctx<'_>, source: &str, outputs: &[&str]) -> Record {
+    let name = source.rsplit('/').next().unwrap_or_default();
+    let path = format!("res://.godot/imported/{name}-{}.md5", md5::hex([source.as_bytes()]));
+    let read = |path: &str, max_bytes: u64| {
+        ctx.project().root().resolve(path).ok().map(|place| place.read(max_bytes))
+    };
+    let Some(Ok(bytes)) = read(&path, MAX_IMPORT_BYTES) else { return Record::None };
+    let Ok(noted) = ConfigFile::parse(&bytes) else { return Record::None };
+    let (Some(source_md5), Some(dest_md5)) =
+        (noted.text("", "source_md5"), noted.text("", "dest_md5"))
+    else {
+        return Record::None;
+    };
+    let Some(Ok(now)) = read(source, MAX_HASHED_BYTES) else { return Record::TooLarge };
+    if md5::hex([now.as_slice()]) != source_md5 {
+        return Record::Source;
+    }
+    let mut made = vec![];
+    for output in outputs {
+        let Some(Ok(bytes)) = read(output, MAX_HASHED_BYTES) else { return Record::TooLarge };
+        made.push(bytes);
+    }
+    if md5::hex(made.iter().map(Vec::as_slice)) == dest_md5 { Record::Same } else { Record::Output }
 }
 
 /// What the engine does not read, or reads otherwise, in `project.godot`.

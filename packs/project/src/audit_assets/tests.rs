@@ -3,7 +3,7 @@
 use didi_plugin_api::{prelude::*, testkit::Kit};
 
 use crate::{
-    ProjectPack,
+    ProjectPack, engine_tests as engine,
     tests::{code, lay_bytes, project},
 };
 
@@ -181,4 +181,27 @@ fn an_editor_clears_what_it_knows_and_a_bound_is_said() {
         "include_broken_connections": false, "include_import_health": false,
     });
     assert_eq!(code(kit.call(TOOL, &none)).0, "invalid_arguments");
+}
+
+#[test]
+fn the_record_of_the_engine_says_whether_an_import_is_fresh() {
+    let Some(godot) = engine::godot() else { return };
+    let dir = engine::fixture("sample");
+    engine::run(&godot, dir.path(), &["--import"]);
+    let kit = Kit::open::<ProjectPack>(dir.path()).mode(Mode::OfflineFallback);
+    let kinds = || {
+        let answer = kit.call(TOOL, &json!({})).unwrap();
+        let issues = answer["import_issues"].as_array().unwrap().clone();
+        issues.iter().map(|one| one["kind"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(kinds(), Vec::<String>::new());
+    let icon = std::fs::read_to_string(dir.path().join("icon.svg")).unwrap();
+    lay_bytes(dir.path(), "icon.svg", icon.as_bytes());
+    assert_eq!(kinds(), Vec::<String>::new(), "newer, and the same");
+    lay_bytes(dir.path(), "icon.svg", icon.replace("</svg>", "<!-- x --></svg>").as_bytes());
+    assert_eq!(kinds(), ["source_changed_since_import"]);
+    lay_bytes(dir.path(), "icon.svg", icon.as_bytes());
+    let made = ".godot/imported/icon.svg-218a8f2b3041327d8a5756f3a245f83b.ctex";
+    lay_bytes(dir.path(), made, b"x");
+    assert_eq!(kinds(), ["output_changed_since_import"]);
 }
