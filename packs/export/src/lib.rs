@@ -9,8 +9,6 @@ mod export;
 mod list_presets;
 mod mesh_library;
 mod presets;
-#[cfg(test)]
-mod testing;
 
 /// The pack.
 pub struct ExportPack;

@@ -5,8 +5,6 @@
 use didi_plugin_api::prelude::*;
 
 mod launch;
-#[cfg(test)]
-mod testing;
 
 /// The pack.
 pub struct RuntimePack;

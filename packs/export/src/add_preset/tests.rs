@@ -5,7 +5,7 @@ use std::fs;
 
 use didi_plugin_api::{prelude::*, testkit::Kit};
 
-use crate::{ExportPack, testing};
+use crate::ExportPack;
 
 const TOOL: &str = "project_add_export_preset";
 const FILE: &str = "; kept\n[preset.0]\n\nname=\"Web é\"\nplatform=\"Web\"\nrunnable=true\n\
@@ -159,7 +159,7 @@ fn the_engine_takes_the_preset() {
     fs::write(dir.path().join("project.godot"), settings).unwrap();
     let scene = "[gd_scene format=3]\n\n[node name=\"A\" type=\"Node\"]\n";
     fs::write(dir.path().join("a.tscn"), scene).unwrap();
-    let Some(kit) = testing::real(dir.path()) else { return };
+    let Some(kit) = Kit::open::<ExportPack>(dir.path()).real_children() else { return };
     let args = json!({"preset": "Neu é", "output_path": "res://o.pck", "mode": "pack"});
     let answer = kit.call("project_export", &args).unwrap();
     assert_eq!(answer["success"], true);

@@ -6,7 +6,7 @@ use std::{
 
 use didi_plugin_api::{prelude::*, testkit::Kit};
 
-use crate::{ExportPack, testing};
+use crate::ExportPack;
 
 const TOOL: &str = "project_export";
 
@@ -304,7 +304,7 @@ fn a_preview_names_the_artifact_of_before() {
 #[test]
 fn a_real_engine_exports() {
     let folder = project();
-    let Some(kit) = testing::real(folder.path()) else { return };
+    let Some(kit) = Kit::open::<ExportPack>(folder.path()).real_children() else { return };
     for (preset, output) in [("Linux", "res://out/a.pck"), ("My Linux é", "res://out/b c.zip")] {
         let got = kit.call(TOOL, &args(preset, output, "pack")).unwrap();
         assert_eq!(got["files"], json!([output]));

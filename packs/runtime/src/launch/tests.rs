@@ -3,7 +3,7 @@ use std::{fs, path::Path};
 
 use didi_plugin_api::{prelude::*, testkit::Kit};
 
-use crate::{RuntimePack, testing};
+use crate::RuntimePack;
 
 const TOOL: &str = "runtime_launch";
 const MAIN_SCENE: &str = "[gd_scene format=3]\n\n[ext_resource type=\"Script\" path=\"res://main.gd\" \
@@ -315,7 +315,7 @@ fn a_preview_names_the_scene_and_runs_nothing() {
 #[test]
 fn a_real_game_runs() {
     let folder = project();
-    let Some(kit) = testing::real(folder.path()) else { return };
+    let Some(kit) = Kit::open::<RuntimePack>(folder.path()).real_children() else { return };
     let script = "extends Node\nfunc _ready():\n\tprint(\"hello\")\n\tpush_warning(\"careful\")\n\
                   \tget_tree().quit(3)\n";
     fs::write(folder.path().join("main.gd"), script).unwrap();
@@ -334,7 +334,7 @@ fn a_real_game_runs() {
 #[test]
 fn a_real_script_that_never_quits_ends_at_the_limit() {
     let folder = project();
-    let Some(kit) = testing::real(folder.path()) else { return };
+    let Some(kit) = Kit::open::<RuntimePack>(folder.path()).real_children() else { return };
     let script = "extends SceneTree\nfunc _init():\n\tvar x = null\n\tx.foo()\n\tquit()\n";
     fs::write(folder.path().join("bl38.gd"), script).unwrap();
     let args = json!({ "extra_args": ["--script", "res://bl38.gd"], "timeout_seconds": 2 });

@@ -2,10 +2,13 @@
     clippy::disallowed_methods,
     reason = "lays plain files out for the test, and starts the engine that it is about"
 )]
-use std::{fs, path::Path, process::Command};
+use std::{fs, process::Command};
 
 use didi_formats::scene::Scene;
-use didi_plugin_api::{prelude::*, testkit::Kit};
+use didi_plugin_api::{
+    prelude::*,
+    testkit::{Kit, real_engine},
+};
 
 use crate::VisionPack;
 
@@ -172,12 +175,7 @@ const LOADER: &str = "extends SceneTree\nfunc _init():\n\tvar lab = \
 
 #[test]
 fn a_real_engine_loads_a_lab() {
-    let named = std::env::var("DIDI_TEST_GODOT").ok();
-    let engine = named.unwrap_or_else(|| "/usr/local/bin/godot".into());
-    if !Path::new(&engine).exists() {
-        eprintln!("left out: no engine at `{engine}`; name one in DIDI_TEST_GODOT");
-        return;
-    }
+    let Some(engine) = real_engine() else { return };
     let material = "[gd_resource type=\"StandardMaterial3D\" format=3]\n\n[resource]\n";
     let mesh = "[gd_resource type=\"BoxMesh\" format=3]\n\n[resource]\n";
     let (folder, kit) = project(&[
@@ -191,7 +189,9 @@ fn a_real_engine_loads_a_lab() {
                            "environment": "q\"\\é", "orthographic": true });
         kit.call(TOOL, &args).unwrap();
         let ran = Command::new("timeout")
-            .args(["20", &engine, "--headless", "--path"])
+            .arg("20")
+            .arg(&engine)
+            .args(["--headless", "--path"])
             .arg(folder.path())
             .args(["--script", "res://load.gd"])
             .output()
