@@ -1,11 +1,35 @@
 //! SHA-256 in hex, the form in which the host and the packs name a file's content.
 
+use std::{fmt::Write, io, io::Read};
+
 use sha2::{Digest, Sha256};
+
+/// Bytes read at once from a stream.
+const CHUNK_BYTES: usize = 64 * 1024;
 
 /// SHA-256 of `bytes` as 64 lower-case hex digits.
 pub fn sha256_hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    let digest = Sha256::digest(bytes);
+    hex(&Sha256::digest(bytes))
+}
+
+/// SHA-256 of all that is left of a stream, which is never held as a whole.
+///
+/// # Errors
+/// What the stream says.
+pub fn sha256_hex_of(mut stream: impl Read) -> io::Result<String> {
+    let mut digest = Sha256::new();
+    let mut chunk = vec![0; CHUNK_BYTES];
+    loop {
+        match stream.read(&mut chunk) {
+            Ok(0) => return Ok(hex(&digest.finalize())),
+            Ok(length) => digest.update(&chunk[..length]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn hex(digest: &[u8]) -> String {
     digest.iter().fold(String::with_capacity(64), |mut out, byte| {
         // Writing into a String can't fail.
         let _ = write!(out, "{byte:02x}");

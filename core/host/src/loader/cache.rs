@@ -14,7 +14,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use didi_plugin_api::{desc::PackDesc, digest::sha256_hex, stamp::API_VERSION};
+use didi_plugin_api::{desc::PackDesc, digest::sha256_hex_of, stamp::API_VERSION};
 use serde::{Deserialize, Serialize};
 
 use super::{Gate, Refused, image::Stamp, trial};
@@ -37,6 +37,23 @@ enum Finding {
     Refused(Refused),
 }
 
+/// What is written down beside a copy, so that a later start need not look into it.
+#[derive(Serialize, Deserialize)]
+struct Note {
+    stamp: Stamp,
+    finding: Finding,
+}
+
+/// A digest that was tried before.
+pub struct Known {
+    /// What the file says of itself.
+    pub stamp: Stamp,
+    /// The private copy.
+    pub copy: PathBuf,
+    /// What the pack declares, or why it is not served.
+    pub result: Result<PackDesc, Refused>,
+}
+
 /// The folder of copies.
 pub struct Cache {
     folder: PathBuf,
@@ -48,15 +65,40 @@ impl Cache {
         Cache { folder }
     }
 
+    /// What an earlier start found out about a digest, where the copy is there, too.
+    pub fn known(&self, sha256: &str, file: &Path, size: u64) -> Option<Known> {
+        let copy = self.whole_copy(sha256, file, size)?;
+        let note = fs::read(self.note(sha256)).ok()?;
+        let Note { stamp, finding } = serde_json::from_slice(&note).ok()?;
+        let result = match finding {
+            Finding::Described(desc) => Ok(*desc),
+            Finding::Refused(refused) => Err(refused),
+        };
+        Some(Known { stamp, copy, result })
+    }
+
+    /// The copy, if it has the file's length; its digest is checked when it is opened.
+    fn whole_copy(&self, sha256: &str, file: &Path, size: u64) -> Option<PathBuf> {
+        let copy = self.place(sha256).join(file.file_name()?);
+        if fs::metadata(&copy).ok()?.len() != size {
+            return None;
+        }
+        touch(&copy);
+        Some(copy)
+    }
+
+    fn note(&self, sha256: &str) -> PathBuf {
+        let version = env!("CARGO_PKG_VERSION");
+        self.place(sha256).join(format!("trial-{API_VERSION}-{version}.json"))
+    }
+
     /// The private copy of a file's bytes.
     pub fn copy(&self, sha256: &str, file: &Path, bytes: &[u8]) -> Result<PathBuf, Refused> {
         let name = file.file_name().unwrap_or_default();
-        let copy = self.place(sha256).join(name);
-        // The length tells a whole copy; the digest is checked when it is opened.
-        if fs::metadata(&copy).is_ok_and(|found| found.len() == bytes.len() as u64) {
-            touch(&copy);
+        if let Some(copy) = self.whole_copy(sha256, file, bytes.len() as u64) {
             return Ok(copy);
         }
+        let copy = self.place(sha256).join(name);
         let made = private_folder(&self.folder)
             .and_then(|()| private_folder(&self.place(sha256)))
             .and_then(|()| write_once(&copy, bytes));
@@ -70,33 +112,19 @@ impl Cache {
         })
     }
 
-    /// What the pack declares, from the trial of this digest; a first sight, or `fresh`, runs the trial.
-    pub fn describe(
-        &self,
-        sha256: &str,
-        copy: &Path,
-        stamp: &Stamp,
-        fresh: bool,
-    ) -> Result<PackDesc, Refused> {
-        let version = env!("CARGO_PKG_VERSION");
-        let file = self.place(sha256).join(format!("trial-{API_VERSION}-{version}.json"));
-        let kept = fs::read(&file).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        let finding = match kept {
-            Some(finding) if !fresh => finding,
-            _ => {
-                verify(copy, sha256)?;
-                let (finding, lasting) = match trial::run(copy, stamp) {
-                    Ok(desc) => (Finding::Described(Box::new(desc)), true),
-                    Err(trial::Failed { refused, lasting }) => (Finding::Refused(refused), lasting),
-                };
-                if lasting && let Ok(bytes) = serde_json::to_vec(&finding) {
-                    // Without the note the trial is only run again at the next start.
-                    let _ = write_once(&file, &bytes);
-                }
-                finding
-            }
+    /// Runs the trial of a copy, and answers what the pack declares.
+    pub fn describe(&self, sha256: &str, copy: &Path, stamp: &Stamp) -> Result<PackDesc, Refused> {
+        verify(copy, sha256)?;
+        let (finding, lasting) = match trial::run(copy, stamp) {
+            Ok(desc) => (Finding::Described(Box::new(desc)), true),
+            Err(trial::Failed { refused, lasting }) => (Finding::Refused(refused), lasting),
         };
-        match finding {
+        let note = Note { stamp: stamp.clone(), finding };
+        if lasting && let Ok(bytes) = serde_json::to_vec(&note) {
+            // Without the note the trial is only run again at the next start.
+            let _ = write_once(&self.note(sha256), &bytes);
+        }
+        match note.finding {
             Finding::Described(desc) => Ok(*desc),
             Finding::Refused(refused) => Err(refused),
         }
@@ -145,8 +173,8 @@ pub fn verify(copy: &Path, sha256: &str) -> Result<(), Refused> {
         let file = copy.display();
         Err(Refused::new(Gate::Pin, format!("its private copy `{file}` {why}; remove that folder")))
     };
-    match fs::read(copy) {
-        Ok(bytes) if sha256_hex(&bytes) == sha256 => Ok(()),
+    match File::open(copy).and_then(sha256_hex_of) {
+        Ok(found) if found == sha256 => Ok(()),
         Ok(_) => refuse("was changed".into()),
         Err(error) => refuse(format!("can't be read: {error}")),
     }

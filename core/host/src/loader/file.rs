@@ -4,9 +4,11 @@
 
 use std::{
     fs::{self, File, Metadata},
-    io::{self, Read},
-    path::Path,
+    io::{self, Read, Seek},
+    path::{Path, PathBuf},
 };
+
+use didi_plugin_api::digest::{sha256_hex, sha256_hex_of};
 
 use super::{Gate, Refused};
 
@@ -26,17 +28,23 @@ pub fn looks_like_a_pack(path: &Path, shared: bool) -> bool {
     !shared || name[prefix.len()..].starts_with(PACK_MARK)
 }
 
-/// Reads the file behind gate 1. What is checked and what is read is one open file.
-pub fn read(path: &Path) -> Result<Vec<u8>, Refused> {
-    let refuse =
-        |reason: String| Refused::new(Gate::File, format!("`{}` {reason}", path.display()));
+/// A file behind gate 1. What is checked, hashed and read is one open file.
+pub struct PackFile {
+    file: File,
+    path: PathBuf,
+    size: u64,
+}
+
+/// Opens a file behind gate 1.
+pub fn open(path: &Path) -> Result<PackFile, Refused> {
+    let refuse = |reason: String| refused(path, &reason);
     let say = |error: io::Error| {
         if fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()) {
             return refuse("is a link; copy the pack itself into the folder".into());
         }
         refuse(format!("can't be read: {error}"))
     };
-    let mut file = open_no_follow(path).map_err(say)?;
+    let file = open_no_follow(path).map_err(say)?;
     let found = file.metadata().map_err(say)?;
     if !found.is_file() {
         return Err(refuse("is not a regular file".into()));
@@ -50,9 +58,49 @@ pub fn read(path: &Path) -> Result<Vec<u8>, Refused> {
     if found.len() > MAX_PACK_BYTES {
         return Err(refuse(format!("has more than {MAX_PACK_BYTES} bytes")));
     }
-    let mut bytes = Vec::with_capacity(usize::try_from(found.len()).unwrap_or(0));
-    file.by_ref().take(MAX_PACK_BYTES).read_to_end(&mut bytes).map_err(say)?;
-    Ok(bytes)
+    Ok(PackFile { file, path: path.to_owned(), size: found.len() })
+}
+
+fn refused(path: &Path, reason: &str) -> Refused {
+    Refused::new(Gate::File, format!("`{}` {reason}", path.display()))
+}
+
+impl PackFile {
+    /// Bytes of the file when it was opened.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// SHA-256 of the file, a piece at a time: a pack that is known already is never held as a whole.
+    pub fn digest(&mut self) -> Result<String, Refused> {
+        let whole = self.rewound()?.take(MAX_PACK_BYTES);
+        sha256_hex_of(whole).map_err(|error| self.unreadable(&error))
+    }
+
+    /// The bytes of the file, which still have to have this digest.
+    pub fn bytes(&mut self, sha256: &str) -> Result<Vec<u8>, Refused> {
+        let mut bytes = Vec::with_capacity(usize::try_from(self.size).unwrap_or(0));
+        let read = self.rewound()?.take(MAX_PACK_BYTES).read_to_end(&mut bytes);
+        read.map_err(|error| self.unreadable(&error))?;
+        if sha256_hex(&bytes) == sha256 {
+            return Ok(bytes);
+        }
+        Err(refused(
+            &self.path,
+            "changed while it was read; it is looked at again at the next start",
+        ))
+    }
+
+    fn rewound(&mut self) -> Result<&File, Refused> {
+        match self.file.rewind() {
+            Ok(()) => Ok(&self.file),
+            Err(error) => Err(self.unreadable(&error)),
+        }
+    }
+
+    fn unreadable(&self, error: &io::Error) -> Refused {
+        refused(&self.path, &format!("can't be read: {error}"))
+    }
 }
 
 #[cfg(unix)]

@@ -35,7 +35,12 @@ use didi_plugin_api::{
 };
 use serde::{Deserialize, Serialize};
 
-use self::{cache::Cache, image::Stamp, pins::Pins};
+use self::{
+    cache::{Cache, Known},
+    file::PackFile,
+    image::Stamp,
+    pins::Pins,
+};
 use crate::services::Services;
 
 /// A folder that packs are looked for in.
@@ -276,31 +281,44 @@ impl Loader {
 
     fn take_with(&self, path: &Path, fresh: bool) -> Result<Arc<Pack>, Box<Unfit>> {
         let plain = |refused| Box::new(Unfit { stamp: None, refused });
-        let bytes = file::read(path).map_err(plain)?;
-        let sha256 = didi_plugin_api::digest::sha256_hex(&bytes);
+        let mut file = file::open(path).map_err(plain)?;
+        let sha256 = file.digest().map_err(plain)?;
         if let Some(pins) = &self.pins {
             pins.check(path, &sha256).map_err(plain)?;
         }
         if !fresh && let Some(pack) = self.remembered(&sha256, path) {
             return Ok(pack);
         }
+        let known = self.cache.known(&sha256, path, file.size()).filter(|_| !fresh);
+        let known = match known {
+            Some(known) => known,
+            None => self.try_new(path, &mut file, &sha256)?,
+        };
+        let Known { stamp, copy, result } = known;
+        let desc = match result {
+            Ok(desc) => desc,
+            Err(refused) => return Err(Box::new(Unfit { stamp: Some(stamp), refused })),
+        };
+        let root = OnceLock::new();
+        let pack = Pack { file: path.to_owned(), sha256, stamp, desc, copy, root };
+        let pack = Arc::new(pack);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.insert(pack.sha256.clone(), Arc::clone(&pack));
+        Ok(pack)
+    }
+
+    /// Gates 3, 4 and the trial, for a digest that was not seen before.
+    fn try_new(&self, path: &Path, file: &mut PackFile, sha256: &str) -> Result<Known, Box<Unfit>> {
+        let plain = |refused| Box::new(Unfit { stamp: None, refused });
+        let bytes = file.bytes(sha256).map_err(plain)?;
         image::check_whole(&bytes).map_err(plain)?;
         let stamp = image::stamp(&bytes).map_err(plain)?;
         let stamped = |refused| Box::new(Unfit { stamp: Some(stamp.clone()), refused });
         image::check_stamp(&stamp).map_err(stamped)?;
-        let copy = self.cache.copy(&sha256, path, &bytes).map_err(stamped)?;
+        let copy = self.cache.copy(sha256, path, &bytes).map_err(stamped)?;
         drop(bytes);
-        let desc = self.cache.describe(&sha256, &copy, &stamp, fresh).map_err(stamped)?;
-        let pack = Arc::new(Pack {
-            file: path.to_owned(),
-            sha256: sha256.clone(),
-            stamp,
-            desc,
-            copy,
-            root: OnceLock::new(),
-        });
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(sha256, Arc::clone(&pack));
-        Ok(pack)
+        let result = self.cache.describe(sha256, &copy, &stamp);
+        Ok(Known { stamp, copy, result })
     }
 
     /// A pack of the same bytes keeps its library, and with it what the pack holds in memory.
