@@ -23,6 +23,10 @@ const DEVICE_NAMES: [&str; 22] = [
     "com9", "lpt1", "lpt2", "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9",
 ];
 
+/// Whether the usual disks of this system find a file under other letter cases; the letters of the disk are
+/// then asked for.
+const DISK_FOLDS_CASE: bool = cfg!(any(windows, target_os = "macos"));
+
 /// Why a path is not taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathFault {
@@ -80,22 +84,17 @@ impl ProjectRoot {
         // Follow what exists, part by part, so that a link in the middle is judged where it points.
         while let Some(part) = parts.peek() {
             let next = real.join(part);
-            match fs::canonicalize(&next) {
-                Ok(found) => {
-                    real = found;
-                    if !real.starts_with(&self.0) {
-                        return Err(PathFault::new(
-                            path,
-                            "leads outside the project through a link",
-                        ));
-                    }
-                    parts.next();
+            let Ok(found) = fs::symlink_metadata(&next) else { break };
+            if found.is_symlink() || DISK_FOLDS_CASE {
+                real = fs::canonicalize(&next)
+                    .map_err(|_| PathFault::new(path, "goes through a link that leads nowhere"))?;
+                if !real.starts_with(&self.0) {
+                    return Err(PathFault::new(path, "leads outside the project through a link"));
                 }
-                Err(_) if fs::symlink_metadata(&next).is_ok() => {
-                    return Err(PathFault::new(path, "goes through a link that leads nowhere"));
-                }
-                Err(_) => break,
+            } else {
+                real = next;
             }
+            parts.next();
         }
         real.extend(parts);
         Ok(ProjectPath { root: self.0.clone(), real })
@@ -190,14 +189,15 @@ impl ProjectPath {
     /// `not_found`, `forbidden`, `file_too_large`, each naming the path.
     pub fn read(&self, max_bytes: u64) -> Result<Vec<u8>, Refusal> {
         let shown = self.res_path();
-        let file = fs::File::open(&self.real).map_err(|error| unreadable(&shown, &error))?;
-        let size = file.metadata().map_err(|error| unreadable(&shown, &error))?;
+        // Asked before opening: opening a pipe waits for a writer.
+        let size = fs::metadata(&self.real).map_err(|error| unreadable(&shown, &error))?;
         if !size.is_file() {
             return Err(Refusal::new(codes::NOT_FOUND, format!("`{shown}` is not a file")).floor());
         }
         if size.len() > max_bytes {
             return Err(too_large(&shown, size.len(), max_bytes));
         }
+        let file = fs::File::open(&self.real).map_err(|error| unreadable(&shown, &error))?;
         let mut bytes = Vec::with_capacity(usize::try_from(size.len()).unwrap_or(0));
         // The file may grow while it is read: the bound holds all the same.
         file.take(max_bytes + 1)

@@ -73,6 +73,16 @@ fn a_read_is_bounded_and_says_what_is_wrong() {
     assert!(missing.has_remedy());
 }
 
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_no_file_and_nobody_waits_for_it() {
+    let (_keep, root) = project();
+    let made = std::process::Command::new("mkfifo").arg(root.folder().join("pipe")).status();
+    assert!(made.unwrap().success());
+    let refusal = root.resolve("res://pipe").unwrap().read(100).unwrap_err();
+    assert_eq!(refusal.code.name, "not_found");
+}
+
 proptest! {
     #[test]
     fn no_text_resolves_to_a_place_outside(text in "(res://)?[a-z./\\\\%:2e ]{0,40}") {
