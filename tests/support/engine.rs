@@ -1,9 +1,8 @@
 //! Engines for tests: a real Godot where one is found, and a program that plays one.
 
 use std::{
-    env, fs,
+    fs,
     path::{Path, PathBuf},
-    sync::OnceLock,
 };
 
 /// A real Godot: `DIDI_TEST_GODOT`, `GODOT_BIN`, the usual place, or the search path.
@@ -13,27 +12,7 @@ use std::{
 /// # Panics
 /// When there is none and `CI` is `true`.
 pub fn godot() -> Option<PathBuf> {
-    static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();
-    let found = FOUND.get_or_init(find).clone();
-    if found.is_none() {
-        assert!(env::var("CI").as_deref() != Ok("true"), "CI has to have a Godot: set GODOT_BIN");
-        say("left out: no Godot was found; set DIDI_TEST_GODOT to run this test");
-    }
-    found
-}
-
-fn find() -> Option<PathBuf> {
-    let named = ["DIDI_TEST_GODOT", "GODOT_BIN"].iter().filter_map(env::var_os).map(PathBuf::from);
-    let usual = std::iter::once(PathBuf::from("/usr/local/bin/godot"));
-    let path = env::var_os("PATH").unwrap_or_default();
-    let searched = env::split_paths(&path)
-        .flat_map(|folder| ["godot", "godot4", "godot.exe"].map(|name| folder.join(name)));
-    named.chain(usual).chain(searched).find(|file| file.is_file())
-}
-
-#[expect(clippy::print_stderr, reason = "a test that is left out says so")]
-fn say(text: &str) {
-    eprintln!("{text}");
+    didi_plugin_api::testkit::real_engine()
 }
 
 /// Writes a shell script that plays Godot: it answers `--version`, and `body` is what it does otherwise.

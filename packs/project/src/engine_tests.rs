@@ -1,8 +1,8 @@
 //! The real engine, for tests that ask it.
-#![allow(clippy::disallowed_methods, clippy::print_stderr, reason = "a test starts an engine")]
+#![allow(clippy::disallowed_methods, reason = "a test starts an engine")]
 
 use std::{
-    env, fs,
+    fs,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -11,13 +11,7 @@ use didi_plugin_api::ctx::{ChildLine, ChildReport, ChildSpec};
 
 /// The engine, or `None`, said on standard error.
 pub(crate) fn godot() -> Option<PathBuf> {
-    let named = ["DIDI_TEST_GODOT", "GODOT_BIN"].iter().filter_map(env::var_os).map(PathBuf::from);
-    let usual = std::iter::once(PathBuf::from("/usr/local/bin/godot"));
-    let found = named.chain(usual).find(|file| file.is_file());
-    if found.is_none() {
-        eprintln!("left out: no Godot was found; set DIDI_TEST_GODOT to run this test");
-    }
-    found
+    didi_plugin_api::testkit::real_engine()
 }
 
 /// A copy of a fixture project.
