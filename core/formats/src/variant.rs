@@ -125,8 +125,9 @@ pub fn check(raw: &str) -> Result<(), FormatError> {
 
 /// Undoes the escapes of what stands between the quotes of a string, by the engine's rules.
 ///
-/// `\b \t \n \f \r`, `\uXXXX`, `\UXXXXXX`; any other character after a backslash is itself. An
-/// escape that is cut short or has no hexadecimal digits stays as written; files never hold one.
+/// `\b \t \n \f \r`, `\u` with four hexadecimal digits, `\U` with six; any other character after a
+/// backslash is itself. An escape that is cut short or has no hexadecimal digits stays as written;
+/// files never hold one.
 pub fn unescape(inner: &str) -> Unescaped<'_> {
     let bytes = inner.as_bytes();
     if memchr::memchr(b'\\', bytes).is_none() {

@@ -3,10 +3,12 @@
 //! Spec: P-52, scenes.
 
 use std::{
-    fs,
+    fs::{self, File},
+    io::Read as _,
     path::{Path, PathBuf},
 };
 
+use didi_formats::{limits::HEADER_BYTES, resource, uid};
 use didi_plugin_api::prelude::*;
 
 /// Folders and files visited at the most.
@@ -46,6 +48,23 @@ pub(crate) fn each(
         }
     }
     Ok(None)
+}
+
+/// The file with an ending whose own header holds a uid.
+pub(crate) fn by_uid(
+    ctx: &Ctx<'_>,
+    extension: &str,
+    number: u64,
+) -> Result<Option<PathBuf>, Refusal> {
+    each(ctx, |path| {
+        path.extension().is_some_and(|end| end == extension) && uid_of(path) == Some(number)
+    })
+}
+
+fn uid_of(path: &Path) -> Option<u64> {
+    let mut head = vec![];
+    File::open(path).ok()?.take(HEADER_BYTES as u64).read_to_end(&mut head).ok()?;
+    uid::number(resource::read_header(&head).ok()?.uid.as_deref()?)
 }
 
 /// A file below the project as a place inside it.

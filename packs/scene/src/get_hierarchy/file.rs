@@ -2,9 +2,7 @@
 //!
 //! Spec: P-52, scenes.
 
-use std::{fs::File, io::Read};
-
-use didi_formats::{FormatError, config::ConfigFile, limits::HEADER_BYTES, resource, uid};
+use didi_formats::{FormatError, config::ConfigFile, uid};
 use didi_plugin_api::prelude::*;
 
 use crate::walk;
@@ -90,7 +88,7 @@ fn main_scene(ctx: &Ctx<'_>) -> Result<String, Refusal> {
 
 /// The scene whose own header holds a uid. The engine's cache of them is a binary file of its own.
 fn by_uid(ctx: &Ctx<'_>, text: &str, number: u64) -> Result<ProjectPath, Refusal> {
-    if let Some(found) = walk::each(ctx, |path| uid_of(path) == Some(number))? {
+    if let Some(found) = walk::by_uid(ctx, "tscn", number)? {
         return walk::as_project_path(ctx, &found);
     }
     let shown: String = text.chars().take(64).collect();
@@ -100,13 +98,4 @@ fn by_uid(ctx: &Ctx<'_>, text: &str, number: u64) -> Result<ProjectPath, Refusal
     )
     .with("field", FIELD)
     .next_call("project_list_resources", "lists the project's scenes"))
-}
-
-fn uid_of(path: &std::path::Path) -> Option<u64> {
-    if path.extension()? != "tscn" {
-        return None;
-    }
-    let mut head = vec![];
-    File::open(path).ok()?.take(HEADER_BYTES as u64).read_to_end(&mut head).ok()?;
-    uid::number(resource::read_header(&head).ok()?.uid.as_deref()?)
 }

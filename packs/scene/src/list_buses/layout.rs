@@ -2,17 +2,9 @@
 //!
 //! Spec: P-52, audio buses.
 
-use std::{
-    fs::File,
-    io::Read as _,
-    path::{Path, PathBuf},
-};
-
 use didi_formats::{
     config::ConfigFile,
     document::ReferenceKind,
-    limits::HEADER_BYTES,
-    resource,
     scene::{Scene, SceneKind},
     uid,
     variant::Value as Variant,
@@ -20,6 +12,7 @@ use didi_formats::{
 use didi_plugin_api::prelude::*;
 
 use super::{Bus, MAX_BUSES};
+use crate::walk;
 
 const PROJECT_FILE: &str = "res://project.godot";
 const DEFAULT_LAYOUT: &str = "res://default_bus_layout.tres";
@@ -28,8 +21,6 @@ const FIELD: &str = "project";
 const MAX_SETTINGS_BYTES: u64 = 4 << 20;
 /// Largest layout read, in bytes.
 const MAX_LAYOUT_BYTES: u64 = 16 << 20;
-/// Files and folders visited for a uid.
-const MAX_ENTRIES: usize = 200_000;
 const MASTER: &str = "Master";
 
 /// The buses of a layout.
@@ -88,49 +79,8 @@ fn inside(ctx: &Ctx<'_>, path: &str) -> Option<ProjectPath> {
 
 /// The resource whose own header holds a uid.
 fn by_uid(ctx: &Ctx<'_>, number: u64) -> Result<Option<ProjectPath>, Refusal> {
-    let mut folders = vec![ctx.project().root().folder().to_owned()];
-    let mut entries = 0;
-    while let Some(folder) = folders.pop() {
-        ctx.check()?;
-        for path in listing(&folder) {
-            entries += 1;
-            if entries > MAX_ENTRIES {
-                return Ok(None);
-            }
-            if path.is_dir() && !path.is_symlink() {
-                folders.push(path);
-            } else if uid_of(&path) == Some(number) {
-                let inner = path.strip_prefix(ctx.project().root().folder()).unwrap_or(&path);
-                let parts: Vec<_> = inner.iter().map(|part| part.to_string_lossy()).collect();
-                return Ok(inside(ctx, &format!("res://{}", parts.join("/"))));
-            }
-        }
-    }
-    Ok(None)
-}
-
-/// What the engine sees in a folder, by name: nothing hidden, and nothing beside a `.gdignore`.
-fn listing(folder: &Path) -> Vec<PathBuf> {
-    if folder.join(".gdignore").exists() {
-        return vec![];
-    }
-    let Ok(entries) = folder.read_dir() else { return vec![] };
-    let shown = |path: &PathBuf| {
-        path.file_name().is_some_and(|name| !name.to_string_lossy().starts_with('.'))
-    };
-    let mut found: Vec<PathBuf> =
-        entries.flatten().map(|entry| entry.path()).filter(shown).collect();
-    found.sort();
-    found
-}
-
-fn uid_of(path: &Path) -> Option<u64> {
-    if path.extension()? != "tres" {
-        return None;
-    }
-    let mut head = vec![];
-    File::open(path).ok()?.take(HEADER_BYTES as u64).read_to_end(&mut head).ok()?;
-    uid::number(resource::read_header(&head).ok()?.uid.as_deref()?)
+    let found = walk::by_uid(ctx, "tres", number)?;
+    Ok(found.and_then(|path| walk::as_project_path(ctx, &path).ok()))
 }
 
 /// The buses of a layout, or why the engine does not load it.
