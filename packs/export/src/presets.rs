@@ -309,11 +309,27 @@ fn meant(platform: &str) -> Option<&'static str> {
     let by_name = OTHER_NAMES.iter().find(|(other, _)| *other == lower).map(|(_, name)| *name);
     by_name.or_else(|| {
         let near = |name: &&&str| {
-            let distance = strsim::levenshtein(&lower, &name.to_lowercase());
+            let distance = distance(&lower, &name.to_lowercase());
             distance <= 2 && distance < name.len().min(lower.len())
         };
         PLATFORMS.iter().find(near).copied()
     })
+}
+
+/// Letters to change, add or drop.
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().take(64).collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (at, letter) in one.chars().take(64).enumerate() {
+        let mut corner = row[0];
+        row[0] = at + 1;
+        for (column, known) in other.iter().enumerate() {
+            let changed = corner + usize::from(letter != *known);
+            corner = row[column + 1];
+            row[column + 1] = changed.min(corner + 1).min(row[column] + 1);
+        }
+    }
+    row[other.len()]
 }
 
 fn check_names(presets: &[Preset], bytes: &[u8]) -> Result<(), Refusal> {

@@ -154,15 +154,30 @@ fn quoted(names: &[String]) -> String {
 /// An accepted name that is not used yet and at most two letters, or a third of the name, away.
 fn closest(name: &str, accepted: &[String], arguments: &Map<String, Value>) -> Option<String> {
     let near = |other: &&String| {
-        let away = strsim::levenshtein(name, other);
+        let away = distance(name, other);
         away <= 2.max(name.len() / 3).min(name.len() / 2)
     };
     accepted
         .iter()
         .filter(|other| !arguments.contains_key(*other))
         .filter(near)
-        .min_by_key(|other| strsim::levenshtein(name, other))
+        .min_by_key(|other| distance(name, other))
         .cloned()
+}
+
+/// Edits between two short names.
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (line, letter) in one.chars().enumerate() {
+        let mut corner = std::mem::replace(&mut row[0], line + 1);
+        for (column, compared) in other.iter().enumerate() {
+            let change = corner + usize::from(letter != *compared);
+            corner = row[column + 1];
+            row[column + 1] = change.min(corner + 1).min(row[column] + 1);
+        }
+    }
+    row[other.len()]
 }
 
 fn check_value(schema: &Value, value: &Value, path: &str, problems: &mut Vec<(String, String)>) {

@@ -92,9 +92,25 @@ fn kind_text(kind: &str) -> String {
 pub(crate) fn nearest<'n>(wrong: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let wrong = wrong.to_lowercase();
     let near = |name: &'n str| {
-        let distance = strsim::levenshtein(&wrong, &name.to_lowercase());
+        let distance = distance(&wrong, &name.to_lowercase());
         (distance <= 2 && distance < wrong.chars().count().min(name.len()))
             .then_some((distance, name))
     };
     names.filter_map(near).min().map(|(_, name)| name)
+}
+
+/// Letters to change, add or drop.
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().take(64).collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (at, letter) in one.chars().take(64).enumerate() {
+        let mut corner = row[0];
+        row[0] = at + 1;
+        for (column, known) in other.iter().enumerate() {
+            let changed = corner + usize::from(letter != *known);
+            corner = row[column + 1];
+            row[column + 1] = changed.min(corner + 1).min(row[column] + 1);
+        }
+    }
+    row[other.len()]
 }

@@ -14,7 +14,7 @@ pub(super) fn to<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Vec<St
     let mut near: Vec<(usize, &str)> = names
         .filter_map(|one| {
             let other = one.to_lowercase();
-            let far = strsim::levenshtein(&wanted, &other);
+            let far = distance(&wanted, &other);
             // A part of a longer name is a guess, too, after all that is spelled alike.
             let part = wanted.len() > 3 && (other.starts_with(&wanted) || other.ends_with(&wanted));
             if far <= limit { Some((far, one)) } else { part.then_some((limit + far, one)) }
@@ -23,4 +23,20 @@ pub(super) fn to<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Vec<St
     near.sort_unstable();
     near.dedup();
     near.into_iter().take(MAX_NEAR).map(|(_, one)| one.to_owned()).collect()
+}
+
+/// Letters to add, drop or replace.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (line, letter) in a.chars().enumerate() {
+        let mut corner = row[0];
+        row[0] = line + 1;
+        for (column, other) in b.iter().enumerate() {
+            let swap = corner + usize::from(letter != *other);
+            corner = row[column + 1];
+            row[column + 1] = swap.min(corner + 1).min(row[column] + 1);
+        }
+    }
+    row[b.len()]
 }
