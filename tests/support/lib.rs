@@ -10,6 +10,7 @@
 )]
 
 pub mod engine;
+pub mod executable;
 pub mod json;
 pub mod project;
 pub mod redact;
