@@ -12,5 +12,6 @@ mod packs;
 mod paths;
 mod refusals;
 mod server;
+mod surface;
 mod tidy;
 mod transcripts;

@@ -122,6 +122,7 @@ pub(crate) fn tool() -> Tool {
     .preview(preview)
     .refuses(&[
         NO_BRIDGE,
+        codes::INVALID_ARGUMENTS,
         codes::NOT_FOUND,
         codes::FORBIDDEN,
         codes::FILE_TOO_LARGE,

@@ -14,9 +14,6 @@ use crate::{catalog::Catalog, dispatch::Dispatcher, source};
 /// Tools that are listed.
 const MAX_TOOLS: usize = 400;
 
-/// Log records that are returned without a wish.
-const DEFAULT_LOG: usize = 120;
-
 const SECTIONS: [&str; 8] =
     ["server", "project", "surface", "facts", "tools", "sessions", "log", "journal"];
 
@@ -24,8 +21,13 @@ const SECTIONS: [&str; 8] =
 #[serde(deny_unknown_fields)]
 struct Args {
     /// Newest log records.
+    #[serde(default = "default_log")]
     #[schemars(range(max = 500))]
-    log_limit: Option<usize>,
+    log_limit: usize,
+}
+
+fn default_log() -> usize {
+    120
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -150,7 +152,7 @@ fn room(state: &State, args: &Args) -> ToolResult {
         return Err(Refusal::new(codes::INTERNAL_ERROR, "the server is ending").floor());
     };
     let catalog = dispatcher.catalog();
-    let (log, log_available) = state.log.newest(args.log_limit.unwrap_or(DEFAULT_LOG));
+    let (log, log_available) = state.log.newest(args.log_limit);
     let log_truncated = log.len() < log_available;
     let truncated = log_truncated || catalog.tools().len() > MAX_TOOLS;
     let journal = dispatcher.journal.read();

@@ -48,7 +48,7 @@ struct Session {
 #[serde(deny_unknown_fields)]
 struct AttachArgs {
     /// From the session list.
-    #[schemars(length(max = 32), regex(pattern = "^[0-9a-f]{32}$"))]
+    #[schemars(length(min = 32, max = 32), regex(pattern = "^[0-9a-f]{32}$"))]
     session_id: String,
     /// Also a session of another project.
     #[serde(default)]
