@@ -40,6 +40,7 @@ pub mod digest;
 #[doc(hidden)]
 pub mod export;
 pub mod lint;
+pub mod near;
 pub mod outcome;
 pub mod project_path;
 pub mod refusal;

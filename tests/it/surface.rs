@@ -120,7 +120,9 @@ fn differences(tool: &str, agreed: &Facts, ours: &Facts) -> Vec<Difference> {
         let (agreed, ours) = (of(agreed), of(ours));
         let (agreed, ours) = match name.as_str() {
             "codes" => (lacking(&agreed, &ours), json!([])),
-            _ if name.rsplit('.').next() == Some("type") => (sorted_type(agreed), sorted_type(ours)),
+            _ if name.rsplit('.').next() == Some("type") => {
+                (sorted_type(agreed), sorted_type(ours))
+            }
             _ => (agreed, ours),
         };
         if agreed != ours {

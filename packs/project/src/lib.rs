@@ -18,7 +18,6 @@ mod list_resources;
 mod md5;
 mod move_files;
 mod names;
-mod parallel;
 mod references;
 mod refuse;
 mod rename_references;
@@ -33,7 +32,6 @@ mod settings;
 mod splice;
 mod verification;
 mod verify_changes;
-mod walk;
 
 #[cfg(test)]
 mod engine_tests;

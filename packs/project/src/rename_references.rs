@@ -161,7 +161,7 @@ fn plan(ctx: &Ctx<'_>, args: &Args) -> Result<Plan, Refusal> {
             .with("skipped_files", skipped)
             .no_remedy("the files named have to be readable and within the limits of size"));
     }
-    let found = places(ctx, &files, Wanted::Word(&args.target))?;
+    let found = places(ctx, &files, &CHANGES, Wanted::Word(&args.target))?;
     let mut left = vec![];
     let mut changing: BTreeMap<String, Vec<Place>> = BTreeMap::new();
     for (path, place) in found.places {
@@ -206,7 +206,7 @@ fn left_over(path: String, place: &Place, kind: Kind) -> Left {
 }
 
 fn refuse_used(ctx: &Ctx<'_>, files: &Files, new_name: &str) -> Result<(), Refusal> {
-    let used = places(ctx, files, Wanted::Word(new_name))?.places;
+    let used = places(ctx, files, &CHANGES, Wanted::Word(new_name))?.places;
     if used.is_empty() {
         return Ok(());
     }

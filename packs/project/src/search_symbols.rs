@@ -9,12 +9,14 @@
 use std::{collections::BTreeSet, ops::ControlFlow};
 
 use didi_plugin_api::prelude::*;
+use didi_project::{
+    parallel,
+    walk::{self, File},
+};
 
 use crate::{
-    parallel,
     refuse::invalid,
     scan::{self, READS},
-    walk::{self, File},
 };
 
 mod builtin;

@@ -8,15 +8,15 @@
 use std::{collections::BTreeSet, fs, io::Read, ops::ControlFlow};
 
 use didi_plugin_api::prelude::*;
+use didi_project::{
+    parallel,
+    walk::{self, File},
+};
 use grep_matcher::Matcher;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkMatch};
 
-use crate::{
-    parallel,
-    refuse::invalid,
-    walk::{self, File},
-};
+use crate::refuse::invalid;
 
 #[cfg(test)]
 mod tests;

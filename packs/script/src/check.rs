@@ -105,7 +105,7 @@ pub(crate) fn verdict(ctx: &Ctx<'_>, subject: &Subject<'_>) -> Result<Verdict, R
         let found = vec![Diagnostic { file: subject.file(), ..error("text", message) }];
         return Ok(Verdict::of(Engine::default(), found, LIMITATION_OFFLINE));
     };
-    let Compiled { engine, diagnostics } = by_engine(ctx, subject);
+    let Compiled { engine, diagnostics } = by_engine(ctx, subject)?;
     ctx.check()?;
     Ok(match diagnostics {
         Some(found) => Verdict::of(engine, found, LIMITATION),
@@ -190,14 +190,15 @@ struct Compiled {
     diagnostics: Option<Vec<Diagnostic>>,
 }
 
-fn by_engine(ctx: &Ctx<'_>, subject: &Subject<'_>) -> Compiled {
+fn by_engine(ctx: &Ctx<'_>, subject: &Subject<'_>) -> Result<Compiled, Refusal> {
     let info = match ctx.engine() {
         Ok(info) => info,
-        Err(refusal) => return unavailable(refusal),
+        Err(refusal) => return Ok(unavailable(refusal)),
     };
     let script = subject.copy.unwrap_or(subject.path);
     if script.is_empty() {
-        return reason("the compiler reads files, and the text could not be put into one".into());
+        let why = "the compiler reads files, and the text could not be put into one";
+        return Ok(reason(why.into()));
     }
     let spec = ChildSpec {
         program: None,
@@ -209,7 +210,7 @@ fn by_engine(ctx: &Ctx<'_>, subject: &Subject<'_>) -> Compiled {
     };
     let ran = match ctx.run_child(&spec) {
         Ok(ran) => ran,
-        Err(refusal) => return unavailable(refusal),
+        Err(refusal) => return Ok(unavailable(refusal)),
     };
     let mut engine = Engine {
         engine_checked: !ran.timed_out,
@@ -225,14 +226,14 @@ fn by_engine(ctx: &Ctx<'_>, subject: &Subject<'_>) -> Compiled {
     if ran.timed_out {
         engine.engine_unavailable_reason =
             Some(format!("the compiler was stopped after {} s", CHECK_MS / 1000));
-        return Compiled { engine, diagnostics: None };
+        return Ok(Compiled { engine, diagnostics: None });
     }
     let mut diagnostics = report::read(&ran, script);
     if subject.copy.is_some() {
-        scratch::settle(ctx, subject, &mut diagnostics);
+        diagnostics = scratch::settle(ctx, subject, diagnostics)?;
     }
-    names::weigh(ctx, subject.source, &mut diagnostics);
-    Compiled { engine, diagnostics: Some(diagnostics) }
+    names::weigh(ctx, subject.source, &mut diagnostics)?;
+    Ok(Compiled { engine, diagnostics: Some(diagnostics) })
 }
 
 fn arguments(ctx: &Ctx<'_>, script: &str) -> Vec<String> {

@@ -27,8 +27,9 @@ impl Graph {
     pub(super) fn of(ctx: &Ctx<'_>) -> Result<Self, Refusal> {
         let mut by_uid = BTreeMap::new();
         let mut named: BTreeMap<String, Vec<Named>> = BTreeMap::new();
-        for place in walk::files(ctx, "tscn")? {
+        for file in walk::files(ctx, "tscn")? {
             ctx.check()?;
+            let place = ctx.project().resolve(&file.path, "in_scene")?;
             let bytes = ctx.project().read(&place, MAX_SCENE_BYTES)?;
             let path = place.res_path();
             let own = resource::read_header(&bytes)
