@@ -33,7 +33,7 @@ mod tests {
             ("", "abc", 3),
             ("kitten", "sitting", 3),
             ("Node2D", "node2D", 1),
-            ("größe", "grosse", 2),
+            ("größe", "grosse", 3),
             ("ab", "ba", 2),
         ] {
             assert_eq!(distance(one, other), edits, "{one} {other}");
