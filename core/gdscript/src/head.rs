@@ -15,6 +15,8 @@ pub struct Head<'t> {
     pub class_name: Option<&'t str>,
     /// What it extends, as it stands there: a class, or a path between its quotes with what follows.
     pub extends: Option<&'t str>,
+    /// Whether something behind the head was seen. Where not, a text that was cut may hold more of it.
+    pub ended: bool,
 }
 
 /// Reads the head of a script, which may begin with a byte order mark.
@@ -37,7 +39,10 @@ pub fn of(text: &str) -> Head<'_> {
                     reader.skip_spaces();
                     head.extends = Some(reader.base()).filter(|base| !base.is_empty());
                 }
-                _ => return head,
+                _ => {
+                    head.ended = !reader.rest.is_empty();
+                    return head;
+                }
             }
         }
     }

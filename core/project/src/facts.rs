@@ -28,8 +28,9 @@ pub const MAX_IMPORT_BYTES: u64 = 1024 * 1024;
 const MAX_UID_BYTES: u64 = 4 * 1024;
 /// Bytes of a binary resource that hold its header.
 const BINARY_HEADER_BYTES: u64 = 1024;
-/// Bytes of a script in which its class name stands: before it are comments and annotations at most.
-const SCRIPT_HEAD_BYTES: u64 = 64 * 1024;
+/// Bytes of a script in which its class name is looked for, first and at the most: comments and annotations
+/// alone stand before it.
+const SCRIPT_HEAD_BYTES: [u64; 2] = [4 * 1024, 64 * 1024];
 
 /// A file that another one names in an `ext_resource` line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -129,10 +130,19 @@ fn of_text(file: &File) -> Facts {
 }
 
 fn of_script(file: &File) -> Facts {
-    let Ok(bytes) = start_of(&file.real, SCRIPT_HEAD_BYTES) else { return Facts::default() };
-    let text = didi_gdscript::text_of(whole_characters(&bytes)).unwrap_or_default();
-    let class_name = didi_gdscript::head::of(text).class_name.map(Into::into);
+    let [first, most] = SCRIPT_HEAD_BYTES;
+    let (ended, class_name) = class_in(&file.real, first);
+    let class_name =
+        if ended || file.size <= first { class_name } else { class_in(&file.real, most).1 };
     Facts { class_name, ..Facts::default() }
+}
+
+/// The class that the first bytes of a script declare, and whether no more of them can declare one.
+fn class_in(real: &Path, max_bytes: u64) -> (bool, Option<String>) {
+    let bytes = start_of(real, max_bytes).unwrap_or_default();
+    let text = didi_gdscript::text_of(whole_characters(&bytes)).unwrap_or_default();
+    let head = didi_gdscript::head::of(text);
+    (head.ended, head.class_name.map(Into::into))
 }
 
 fn of_uid_file(real: &Path) -> Option<String> {

@@ -32,3 +32,17 @@ fn what_is_no_head_gives_no_names() {
     check("'ends in a backslash\\", None, None);
     check("@", None, None);
 }
+
+#[test]
+fn a_text_that_was_cut_inside_its_head_says_so() {
+    let text = "@tool\n## Lights the way.\nclass_name Lamp\nextends \"res://base.gd\"\nvar x = 1\n";
+    let whole = of(text);
+    assert!(whole.ended);
+    for cut in 0..text.len() {
+        let head = of(&text[..cut]);
+        assert!(
+            !head.ended || (head.class_name, head.extends) == (whole.class_name, whole.extends),
+            "{cut}"
+        );
+    }
+}
