@@ -55,7 +55,7 @@ pub mod prelude {
     pub use crate::{
         ctx::{
             Change, ChildLine, ChildReport, ChildSpec, Ctx, EngineInfo, Expect, Level, Project,
-            Written,
+            Splice, Written,
         },
         desc::{Confirmation, Effects, Mode, SessionKind, Work},
         outcome::{Answer, Fact, Target, ToolResult},

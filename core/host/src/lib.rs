@@ -14,6 +14,7 @@ pub mod dispatch;
 pub mod engine;
 pub mod files;
 pub mod front;
+pub mod heap;
 pub mod jobs;
 pub mod journal;
 pub mod jsonrpc;

@@ -18,7 +18,6 @@ use crate::{
     names::{self, Kind, Place, Wanted},
     refuse::invalid,
     scan::{self, CHANGES, Files},
-    splice,
 };
 
 #[cfg(test)]
@@ -246,17 +245,20 @@ impl Plan {
                     kind: place.kind.impact(),
                     detail: place.detail,
                 });
-                splices.push((place.span, args.new_name.clone()));
+                splices.push(Splice {
+                    start: place.span.start as u64,
+                    end: place.span.end as u64,
+                    text: args.new_name.clone(),
+                });
             }
         }
         lines.dedup();
-        let text = String::from_utf8(splice::apply(&bytes, splices))
-            .map_err(|_| changed("is not UTF-8 text"))?;
+        splices.sort_by_key(|splice| splice.start);
         let digest = sha256_hex(&bytes);
         self.digests.insert(path.to_owned(), digest.clone());
-        self.changes.push(Change::Write {
+        self.changes.push(Change::Edit {
             path: path.to_owned(),
-            text,
+            splices,
             expect: Expect::Sha256(digest),
         });
         self.updated.push(Updated { path: path.to_owned(), changed_lines: lines });

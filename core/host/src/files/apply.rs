@@ -13,7 +13,7 @@ use std::{
 };
 
 use didi_plugin_api::{
-    ctx::{Change, Expect, Written},
+    ctx::{Change, Expect, Splice, Written},
     digest::sha256_hex,
     project_path::ProjectPath,
     refusal::{Refusal, codes},
@@ -77,7 +77,9 @@ impl ProjectFiles {
         let mut names = BTreeSet::new();
         for change in changes {
             let paths: &[&String] = match change {
-                Change::Write { path, .. } | Change::Remove { path, .. } => &[path],
+                Change::Write { path, .. }
+                | Change::Edit { path, .. }
+                | Change::Remove { path, .. } => &[path],
                 Change::Move { from, to, .. } => &[from, to],
             };
             for path in paths {
@@ -91,7 +93,9 @@ impl ProjectFiles {
 
     fn prepare(&self, change: &Change) -> Result<Prepared, Refusal> {
         let (path, expect) = match change {
-            Change::Write { path, expect, .. } | Change::Remove { path, expect } => (path, expect),
+            Change::Write { path, expect, .. }
+            | Change::Edit { path, expect, .. }
+            | Change::Remove { path, expect } => (path, expect),
             Change::Move { from, expect, .. } => (from, expect),
         };
         let place = self.resolve(path)?;
@@ -101,17 +105,28 @@ impl ProjectFiles {
         check_expected(&shown, expect, digest.as_deref())?;
         let act = match change {
             Change::Write { text, .. } => {
-                let bytes = text.clone().into_bytes();
-                let finished = self
-                    .finish(place.real(), &bytes)
-                    .map_err(|error| unwritable(&shown, &error))?;
-                Act::Write { finished, bytes }
+                self.prepare_write(&shown, &place, text.clone().into_bytes())?
+            }
+            Change::Edit { splices, .. } => {
+                let before = before.as_deref().ok_or_else(|| missing(&shown))?;
+                self.prepare_write(&shown, &place, edited(&shown, before, splices)?)?
             }
             Change::Move { to, .. } => self.prepare_move(&shown, before.as_ref(), &place, to)?,
             Change::Remove { .. } if before.is_none() => return Err(missing(&shown)),
             Change::Remove { .. } => Act::Remove,
         };
         Ok(Prepared { place, shown, before, act })
+    }
+
+    fn prepare_write(
+        &self,
+        shown: &str,
+        place: &ProjectPath,
+        bytes: Vec<u8>,
+    ) -> Result<Act, Refusal> {
+        let finished =
+            self.finish(place.real(), &bytes).map_err(|error| unwritable(shown, &error))?;
+        Ok(Act::Write { finished, bytes })
     }
 
     fn prepare_move(
@@ -142,6 +157,17 @@ impl ProjectFiles {
         })?;
         Ok(finished)
     }
+}
+
+/// A file with splices in it; a text stays one.
+fn edited(shown: &str, before: &[u8], splices: &[Splice]) -> Result<Vec<u8>, Refusal> {
+    let is_text = |bytes: &[u8]| std::str::from_utf8(bytes).is_ok();
+    let after = Splice::apply(splices, before);
+    after.filter(|after| is_text(after) || !is_text(before)).ok_or_else(|| {
+        let message = format!("an edit of `{shown}` does not fit the file");
+        Refusal::new(codes::INTERNAL_ERROR, message)
+            .no_remedy("the tool worked out its edit from other bytes")
+    })
 }
 
 fn missing(shown: &str) -> Refusal {
