@@ -13,11 +13,19 @@
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const MAPPED_FROM_BYTES: libc::c_int = 2 * 1024 * 1024;
 
+/// Heaps that all threads share, so that what one call left free the next one uses.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const HEAPS: libc::c_int = 2;
+
 /// Sets the heap up. Called once, before there are other threads.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub fn set_up() {
-    // SAFETY: the function takes two numbers, and no other thread allocates yet.
-    unsafe { libc::mallopt(libc::M_MMAP_THRESHOLD, MAPPED_FROM_BYTES) };
+    for (setting, value) in
+        [(libc::M_MMAP_THRESHOLD, MAPPED_FROM_BYTES), (libc::M_ARENA_MAX, HEAPS)]
+    {
+        // SAFETY: the function takes two numbers, and no other thread allocates yet.
+        unsafe { libc::mallopt(setting, value) };
+    }
 }
 
 /// Other C libraries give large pieces back by themselves.

@@ -27,6 +27,7 @@ mod run_tests;
 mod scan;
 mod search_symbols;
 mod search_text;
+mod searching;
 mod set_setting;
 mod settings;
 mod splice;
