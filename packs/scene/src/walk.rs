@@ -67,6 +67,15 @@ fn uid_of(path: &Path) -> Option<u64> {
     uid::number(resource::read_header(&head).ok()?.uid.as_deref()?)
 }
 
+/// The uid in the `.uid` file beside a script.
+pub(crate) fn sidecar_uid(path: &Path) -> Option<u64> {
+    let mut sidecar = path.as_os_str().to_owned();
+    sidecar.push(".uid");
+    let mut text = vec![];
+    File::open(sidecar).ok()?.take(HEADER_BYTES as u64).read_to_end(&mut text).ok()?;
+    uid::number(uid::parse_uid_file(&text).ok()?)
+}
+
 /// A file below the project as a place inside it.
 pub(crate) fn as_project_path(ctx: &Ctx<'_>, path: &Path) -> Result<ProjectPath, Refusal> {
     let project = ctx.project();

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 
 use didi_formats::{
     edit::Splice,
-    scene::{Lookup, Scene},
+    scene::{ExtResource, Lookup, Scene},
+    uid,
 };
 use didi_plugin_api::prelude::*;
 
@@ -18,6 +19,7 @@ use super::{
     scene::{Places, node_paths},
     script,
 };
+use crate::walk;
 
 /// Largest script read, in bytes.
 const MAX_SCRIPT_BYTES: u64 = 4 << 20;
@@ -196,7 +198,7 @@ impl Planning<'_, '_> {
             self.ctx.check()?;
             let place = self.ctx.project().resolve(&path, "in_scene")?;
             let bytes = self.ctx.project().read(&place, MAX_SCENE_BYTES)?;
-            let (aliases, unique) = aliases(&parse(&place, &bytes)?, &places);
+            let (aliases, unique) = aliases(&parse(&place, &bytes)?, &graph, &places);
             if !aliases.is_empty() {
                 places.insert(path, (aliases.clone(), unique));
                 affected.push(Affected { path: place, bytes, aliases, unique });
@@ -213,7 +215,7 @@ impl Planning<'_, '_> {
             Renaming { aliases: &aliases, unique, old: &self.old, new: &self.args.new_name };
         let own = path.res_path() == self.plan.scene;
         let (splices, places) = Places::of(&scene, &renaming, own);
-        self.note_scripts(&scene, &aliases, unique);
+        self.note_scripts(&scene, &aliases, unique)?;
         drop(scene);
         if !splices.is_empty() {
             self.plan.files.push(FilePlan { path, before: bytes, splices, places });
@@ -244,7 +246,12 @@ impl Planning<'_, '_> {
     }
 
     /// Remembers which nodes of the scene have a script, so that paths in it can be judged.
-    fn note_scripts(&mut self, scene: &Scene<'_>, aliases: &[Path], unique: bool) {
+    fn note_scripts(
+        &mut self,
+        scene: &Scene<'_>,
+        aliases: &[Path],
+        unique: bool,
+    ) -> Result<(), Refusal> {
         let paths = node_paths(scene);
         let mut own = vec![];
         for (index, node) in scene.nodes().iter().enumerate() {
@@ -252,9 +259,10 @@ impl Planning<'_, '_> {
                 let inner = raw.text.strip_prefix("ExtResource(")?.trim_end_matches(')');
                 Some(inner.trim().trim_matches('"').to_owned())
             });
-            let script = id.and_then(|id| scene.ext_resource(&id)).map(|found| found.path.as_ref());
+            let script = id.and_then(|id| scene.ext_resource(&id));
+            let script = script.map(|found| script_of(self.ctx, found)).transpose()?;
             if let Some(script) = script.filter(|path| is_gdscript(path)) {
-                own.push((script.to_owned(), paths[index].clone()));
+                own.push((script, paths[index].clone()));
             }
         }
         let scene_number = self.renamings.len();
@@ -262,6 +270,7 @@ impl Planning<'_, '_> {
         for (script, base) in own {
             self.scripts.entry(script).or_default().push((scene_number, base));
         }
+        Ok(())
     }
 
     fn all_scripts(&mut self) -> Result<(), Refusal> {
@@ -332,13 +341,34 @@ impl Planning<'_, '_> {
     }
 }
 
+/// The script that a reference leads to: where the path is stale, the one whose sidecar holds the uid.
+fn script_of(ctx: &Ctx<'_>, reference: &ExtResource<'_>) -> Result<String, Refusal> {
+    let stored = reference.path.to_string();
+    let there = ctx.project().resolve(&stored, "in_scene").is_ok_and(|place| place.is_file());
+    let number = reference.uid.as_deref().unwrap_or(&stored);
+    let Some(number) = uid::number(number).filter(|_| !there) else { return Ok(stored) };
+    let found = walk::each(ctx, |path| {
+        let is_script = path.to_str().is_some_and(is_gdscript);
+        is_script && walk::sidecar_uid(path) == Some(number)
+    })?;
+    match found {
+        Some(path) => Ok(walk::as_project_path(ctx, &path)?.res_path()),
+        None => Ok(stored),
+    }
+}
+
 /// The node's places in a scene that uses scenes which have it, and whether `%Name` finds it there.
-fn aliases(scene: &Scene<'_>, places: &BTreeMap<String, (Vec<Path>, bool)>) -> (Vec<Path>, bool) {
+fn aliases(
+    scene: &Scene<'_>,
+    graph: &Graph,
+    places: &BTreeMap<String, (Vec<Path>, bool)>,
+) -> (Vec<Path>, bool) {
     let paths = node_paths(scene);
     let mut found = vec![];
     let mut unique = false;
     for (index, node) in scene.nodes().iter().enumerate() {
-        let Some((inner, named)) = scene.instance_path(index).and_then(|path| places.get(path))
+        let instance = node.instance.as_deref().and_then(|id| scene.ext_resource(id));
+        let Some((inner, named)) = instance.and_then(|found| places.get(graph.scene_of(found)))
         else {
             continue;
         };
