@@ -11,6 +11,7 @@ mod godot;
 mod packs;
 mod paths;
 mod refusals;
+mod renames;
 mod server;
 mod tidy;
 mod transcripts;
