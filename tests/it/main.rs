@@ -15,3 +15,4 @@ mod renames;
 mod server;
 mod tidy;
 mod transcripts;
+mod two_servers;
