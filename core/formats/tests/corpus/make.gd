@@ -38,7 +38,7 @@ func _init() -> void:
 	if args[0] == "make":
 		make_all(args[1])
 	else:
-		report_all()
+		report_all(args[1])
 	quit()
 
 
@@ -387,10 +387,21 @@ func compound(round: int) -> void:
 
 # -- report ------------------------------------------------------------------------------------------------
 
-func report_all() -> void:
-	var files := DirAccess.get_files_at("res://gen")
-	for file in files:
-		var path := "res://gen/" + file
+func files_below(folder: String) -> Array[String]:
+	var found: Array[String] = []
+	for file in DirAccess.get_files_at(folder):
+		if file.get_extension() in ["tscn", "tres"]:
+			found.append(folder.path_join(file))
+	for inner in DirAccess.get_directories_at(folder):
+		if not inner.begins_with(".") and not FileAccess.file_exists(folder.path_join(inner).path_join(".gdignore")):
+			found.append_array(files_below(folder.path_join(inner)))
+	return found
+
+
+func report_all(folder: String) -> void:
+	var files := files_below(folder)
+	for path in files:
+		var file := path.trim_prefix(folder)
 		print("> ", path)
 		var found := ResourceLoader.load(path, "", ResourceLoader.CACHE_MODE_IGNORE)
 		if found == null:
@@ -400,6 +411,10 @@ func report_all() -> void:
 		var entry := {}
 		if found is PackedScene:
 			entry = scene_report((found as PackedScene).get_state())
+			var root := (found as PackedScene).instantiate()
+			entry.instantiates = root != null
+			if root != null:
+				root.free()
 		else:
 			entry = {"class": found.get_class(), "values": object_report(found)}
 		entry.subs = subs
@@ -537,19 +552,21 @@ func rows(basis: Basis) -> Array:
 	return [basis.x.x, basis.y.x, basis.z.x, basis.x.y, basis.y.y, basis.z.y, basis.x.z, basis.y.z, basis.z.z]
 
 
-func kind_of(builtin: int, named: StringName) -> String:
+func kind_of(builtin: int, named: StringName, script: Variant) -> String:
+	if script != null:
+		return "E" + (script as Script).resource_path
 	return str(named) if named != &"" else type_string(builtin)
 
 
 func element(value: Array) -> String:
-	return "<" + kind_of(value.get_typed_builtin(), value.get_typed_class_name()) + ">" if value.is_typed() else ""
+	return "<" + kind_of(value.get_typed_builtin(), value.get_typed_class_name(), value.get_typed_script()) + ">" if value.is_typed() else ""
 
 
 func pair_of(value: Dictionary) -> String:
 	if not value.is_typed():
 		return ""
-	var key := kind_of(value.get_typed_key_builtin(), value.get_typed_key_class_name()) if value.is_typed_key() else "Variant"
-	var of := kind_of(value.get_typed_value_builtin(), value.get_typed_value_class_name()) if value.is_typed_value() else "Variant"
+	var key := kind_of(value.get_typed_key_builtin(), value.get_typed_key_class_name(), value.get_typed_key_script()) if value.is_typed_key() else "Variant"
+	var of := kind_of(value.get_typed_value_builtin(), value.get_typed_value_class_name(), value.get_typed_value_script()) if value.is_typed_value() else "Variant"
 	return "<" + key + "|" + of + ">"
 
 
