@@ -23,7 +23,7 @@ use std::{
 };
 
 pub use engine::{godot, stub_engine};
-pub use project::Project;
+pub use project::{Project, Tree};
 pub use server::{Closed, Launch, Server, modern};
 
 /// Members of a refusal's data that say what fixes it.

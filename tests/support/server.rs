@@ -265,6 +265,16 @@ impl Server {
         self.wait_for(method, |message| message["method"] == method)
     }
 
+    /// The answer to a request if it came already.
+    pub fn answered(&mut self, id: u64) -> Option<Value> {
+        while let Some(message) = self.read(Duration::ZERO) {
+            self.waiting.push_back(message);
+        }
+        let is_answer = |message: &Value| message["id"] == id && message.get("method").is_none();
+        let place = self.waiting.iter().position(is_answer)?;
+        self.waiting.remove(place)
+    }
+
     /// Messages that were read and not asked for yet.
     pub fn put_aside(&self) -> impl Iterator<Item = &Value> {
         self.waiting.iter()
@@ -286,6 +296,11 @@ impl Server {
         self.notify("notifications/initialized", json!({}));
         assert!(answer.get("result").is_some(), "initialize was refused: {answer}");
         answer["result"].clone()
+    }
+
+    /// Sends a tool's call as a modern client, and answers the request's id.
+    pub fn ask_tool(&mut self, tool: &str, arguments: Value) -> u64 {
+        self.ask("tools/call", modern(json!({"name": tool, "arguments": arguments})))
     }
 
     /// Calls a tool as a modern client, and answers the result.
@@ -351,6 +366,15 @@ impl Server {
             rest.push(parsed(&line));
         }
         Closed { status, took_ms, rest, log: self.log() }
+    }
+
+    /// Ends the process at once, as the system does it to a process that it has no memory for.
+    ///
+    /// # Panics
+    /// When the system refuses.
+    pub fn kill(&mut self) {
+        self.child.kill().expect("it is this process's child");
+        self.child.wait().expect("it is this process's child");
     }
 
     /// Waits for the end of the process.

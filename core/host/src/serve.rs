@@ -122,6 +122,7 @@ fn load(
         if yolo {
             tracing::warn!("confirmations are skipped: every call runs without being asked about");
         }
+        parts.shared.files.sweep();
         let seen = watches.then(|| watch::look(&parts));
         let catalog = parts.catalog();
         report(catalog.rows());

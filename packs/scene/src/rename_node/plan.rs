@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 
 use didi_formats::{
     edit::Splice,
-    scene::{Lookup, Scene},
+    scene::{ExtResource, Lookup, Scene},
+    uid,
 };
 use didi_plugin_api::prelude::*;
 
@@ -18,6 +19,7 @@ use super::{
     scene::{Places, node_path, nodes_at},
     script,
 };
+use crate::walk;
 
 /// Largest script read, in bytes.
 const MAX_SCRIPT_BYTES: u64 = 4 << 20;
@@ -163,13 +165,13 @@ impl Planning<'_, '_> {
         let first = self.plan.scene.clone();
         // The node's own scene is the first that was looked through.
         let mut places = BTreeMap::from([(first.clone(), self.renamings[0].clone())]);
-        for path in Graph::of(self.ctx)?.affected(&first).into_iter().filter(|path| *path != first)
-        {
+        let graph = Graph::of(self.ctx)?;
+        for path in graph.affected(&first).into_iter().filter(|path| *path != first) {
             self.ctx.check()?;
             let place = self.ctx.project().resolve(&path, "in_scene")?;
             let bytes = self.ctx.project().read(&place, MAX_SCENE_BYTES)?;
             let scene = parse(&place, &bytes)?;
-            let (aliases, unique) = aliases(&scene, &places);
+            let (aliases, unique) = aliases(&scene, &graph, &places);
             if aliases.is_empty() {
                 continue;
             }
@@ -194,7 +196,7 @@ impl Planning<'_, '_> {
             Renaming { aliases: &aliases, unique, old: &self.old, new: &self.args.new_name };
         let own = place.res_path() == self.plan.scene;
         let found = Places::of(scene, &renaming, own);
-        self.note_scripts(scene, aliases, unique);
+        self.note_scripts(scene, aliases, unique)?;
         Ok(found)
     }
 
@@ -228,16 +230,22 @@ impl Planning<'_, '_> {
     }
 
     /// Remembers which nodes of the scene have a script, so that paths in it can be judged.
-    fn note_scripts(&mut self, scene: &Scene<'_>, aliases: Vec<Path>, unique: bool) {
+    fn note_scripts(
+        &mut self,
+        scene: &Scene<'_>,
+        aliases: Vec<Path>,
+        unique: bool,
+    ) -> Result<(), Refusal> {
         let mut own = vec![];
         for (index, node) in scene.nodes().iter().enumerate() {
             let id = node.property("script").and_then(|raw| {
                 let inner = raw.text.strip_prefix("ExtResource(")?.trim_end_matches(')');
                 Some(inner.trim().trim_matches('"').to_owned())
             });
-            let script = id.and_then(|id| scene.ext_resource(&id)).map(|found| found.path.as_ref());
+            let script = id.and_then(|id| scene.ext_resource(&id));
+            let script = script.map(|found| script_of(self.ctx, found)).transpose()?;
             if let Some(script) = script.filter(|path| is_gdscript(path)) {
-                own.push((script.to_owned(), node_path(scene, index)));
+                own.push((script, node_path(scene, index)));
             }
         }
         let scene_number = self.renamings.len();
@@ -245,6 +253,7 @@ impl Planning<'_, '_> {
         for (script, base) in own {
             self.scripts.entry(script).or_default().push((scene_number, base));
         }
+        Ok(())
     }
 
     fn all_scripts(&mut self) -> Result<(), Refusal> {
@@ -315,12 +324,28 @@ impl Planning<'_, '_> {
     }
 }
 
+/// The script that a reference leads to: where the path is stale, the one whose sidecar holds the uid.
+fn script_of(ctx: &Ctx<'_>, reference: &ExtResource<'_>) -> Result<String, Refusal> {
+    let stored = reference.path.to_string();
+    let there = ctx.project().resolve(&stored, "in_scene").is_ok_and(|place| place.is_file());
+    let number = reference.uid.as_deref().unwrap_or(&stored);
+    let Some(number) = uid::number(number).filter(|_| !there) else { return Ok(stored) };
+    let sidecar = walk::by_uid(ctx, "uid", number)?.map(|place| place.res_path());
+    let script = sidecar.and_then(|path| path.strip_suffix(".uid").map(str::to_owned));
+    Ok(script.filter(|path| is_gdscript(path)).unwrap_or(stored))
+}
+
 /// The node's places in a scene that uses scenes which have it, and whether `%Name` finds it there.
-fn aliases(scene: &Scene<'_>, places: &BTreeMap<String, (Vec<Path>, bool)>) -> (Vec<Path>, bool) {
+fn aliases(
+    scene: &Scene<'_>,
+    graph: &Graph,
+    places: &BTreeMap<String, (Vec<Path>, bool)>,
+) -> (Vec<Path>, bool) {
     let mut found = vec![];
     let mut unique = false;
     for (index, node) in scene.nodes().iter().enumerate() {
-        let Some((inner, named)) = scene.instance_path(index).and_then(|path| places.get(path))
+        let instance = node.instance.as_deref().and_then(|id| scene.ext_resource(id));
+        let Some((inner, named)) = instance.and_then(|found| places.get(graph.scene_of(found)))
         else {
             continue;
         };
