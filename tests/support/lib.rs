@@ -11,6 +11,8 @@
 
 pub mod engine;
 pub mod json;
+#[cfg(unix)]
+pub mod live;
 pub mod project;
 pub mod redact;
 pub mod server;

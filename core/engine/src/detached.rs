@@ -18,7 +18,7 @@ use crate::{backend::Answer, lock};
 mod tests;
 
 /// How long work is kept that nobody reads.
-pub const UNREAD_LIMIT: Duration = Duration::from_mins(1);
+pub const UNREAD_LIMIT: Duration = Duration::from_secs(60);
 
 /// Most works kept at once.
 const MAX_KEPT: usize = 64;

@@ -73,6 +73,11 @@ impl Pace {
         }
     }
 
+    /// Whether the engine's sleep is replaced.
+    pub fn has_taken_over(&self) -> bool {
+        self.own_us.is_some()
+    }
+
     /// Notes when a frame has ended.
     pub fn frame_ended(&mut self, now: Instant) {
         self.frame_ended = Some(now);
