@@ -8,6 +8,8 @@
 mod cli;
 mod contracts;
 mod godot;
+#[cfg(unix)]
+mod live;
 mod packs;
 mod paths;
 mod refusals;

@@ -12,6 +12,8 @@
 pub mod engine;
 pub mod executable;
 pub mod json;
+#[cfg(unix)]
+pub mod live;
 pub mod project;
 pub mod redact;
 pub mod server;

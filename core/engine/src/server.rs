@@ -1,0 +1,234 @@
+//! Connections of one session: who may speak, what is answered at once, what goes to the main thread.
+//!
+//! A connection has a thread and one request at a time. Every frame that arrives whole gets an answer; a peer
+//! that shows a wrong token or announces too long a frame is answered and then cut off.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use didi_wire::{
+    BridgeError, Descriptor, Request, Response, TOKEN_PARAM,
+    frame::{Decoder, FrameTooLong, encode},
+    methods::{self, Lookup, Method, Thread},
+};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    backend::{Answer, Call},
+    detached::{Detached, WorkKind},
+    queue::{MAIN_THREAD_DEADLINE, Queue},
+    ring::{LogRing, Query},
+};
+
+mod slots;
+pub(crate) use slots::{Slot, Slots};
+
+#[cfg(test)]
+mod tests;
+
+/// Bytes of one read.
+const READ_BYTES: usize = 64 * 1024;
+
+/// What all connections of a session share.
+pub struct Shared {
+    /// Who the session is, and its secret.
+    pub descriptor: Descriptor,
+    /// Commands for the main thread.
+    pub queue: Arc<Queue>,
+    /// What the bridge itself has to say.
+    pub telemetry: Arc<LogRing>,
+    /// What the engine prints.
+    pub output: Arc<LogRing>,
+    /// Reimports that outlive their call.
+    pub reimports: Arc<Detached>,
+    /// Reloads that outlive their call.
+    pub reloads: Arc<Detached>,
+    /// How long a caller waits for the main thread.
+    pub main_thread_deadline: Duration,
+    attached: AtomicUsize,
+}
+
+/// Reimports, as their reader knows them.
+pub const REIMPORT: WorkKind = WorkKind {
+    id_field: "reimport_id",
+    not_found: "reimport_not_found",
+    unread: "reimport_unread",
+};
+
+/// Reloads, as their reader knows them.
+pub const RELOAD: WorkKind =
+    WorkKind { id_field: "reload_id", not_found: "reload_not_found", unread: "reload_unread" };
+
+impl Shared {
+    /// What a session of this descriptor shares, all of it empty.
+    pub fn new(descriptor: Descriptor, output: Arc<LogRing>, telemetry: Arc<LogRing>) -> Self {
+        Shared {
+            descriptor,
+            queue: Arc::new(Queue::new()),
+            telemetry,
+            output,
+            reimports: Arc::new(Detached::new()),
+            reloads: Arc::new(Detached::new()),
+            main_thread_deadline: MAIN_THREAD_DEADLINE,
+            attached: AtomicUsize::new(0),
+        }
+    }
+
+    /// Connections that have shown the token and are open.
+    pub fn attached_clients(&self) -> usize {
+        self.attached.load(Ordering::Acquire)
+    }
+
+    /// Answers one request.
+    fn answer(&self, method: &'static Method, params: Map<String, Value>) -> Answer {
+        match method.thread {
+            Thread::Bridge => self.at_once(method.name, params),
+            Thread::Main => self.queue.run(Call { method, params }, self.main_thread_deadline),
+        }
+    }
+
+    /// Methods that need no engine.
+    fn at_once(&self, name: &str, params: Map<String, Value>) -> Answer {
+        match name {
+            "session.handshake" => Ok(self.handshake()),
+            "runtime.getLogs" => self.page(&self.telemetry, params, None),
+            "runtime.getOutput" => self.page(&self.output, params, Some("engine")),
+            "asset.reimportStatus" => status(&self.reimports, REIMPORT, &params),
+            "editor.reloadStatus" => status(&self.reloads, RELOAD, &params),
+            _ => Err(BridgeError::new(501, "not_implemented", format!("`{name}` is not built in"))),
+        }
+    }
+
+    fn handshake(&self) -> Value {
+        let mut identity = serde_json::to_value(self.descriptor.public()).unwrap_or_default();
+        identity["status"] = "ok".into();
+        identity
+    }
+
+    fn page(&self, ring: &LogRing, params: Map<String, Value>, stream: Option<&str>) -> Answer {
+        let query: Query = serde_json::from_value(params.into())
+            .map_err(|error| BridgeError::new(400, "invalid_arguments", error.to_string()))?;
+        let mut page = serde_json::to_value(ring.read(query)?).unwrap_or_default();
+        page["session_kind"] = self.descriptor.identity.kind.as_str().into();
+        if let Some(stream) = stream {
+            page["stream"] = stream.into();
+        }
+        Ok(page)
+    }
+}
+
+fn status(works: &Detached, kind: WorkKind, params: &Map<String, Value>) -> Answer {
+    let Some(id) = params.get(kind.id_field).and_then(Value::as_str) else {
+        let message = format!("`{}` is needed, a string", kind.id_field);
+        return Err(
+            BridgeError::new(400, "invalid_arguments", message).with("field", kind.id_field)
+        );
+    };
+    works.read(id, kind, Instant::now())
+}
+
+/// Serves one connection until it ends.
+pub(crate) fn serve(shared: &Shared, slot: &Slot) {
+    let mut connection = Connection { shared, attached: false };
+    let mut decoder = Decoder::new();
+    let mut buffer = vec![0; READ_BYTES];
+    while let Ok(read @ 1..) = slot.peer.read(&mut buffer) {
+        decoder.push(&buffer[..read]);
+        loop {
+            let reply = match decoder.next_frame() {
+                Ok(None) => break,
+                Ok(Some(payload)) => slot.busy(|| connection.reply(payload)),
+                Err(too_long) => Reply { response: refuse_frame(too_long), goes_on: false },
+            };
+            if slot.peer.write(&framed(reply.response)).is_err() || !reply.goes_on {
+                return;
+            }
+        }
+    }
+}
+
+/// One connection, from its first frame to its last.
+struct Connection<'s> {
+    shared: &'s Shared,
+    attached: bool,
+}
+
+struct Reply {
+    response: Response,
+    goes_on: bool,
+}
+
+impl Drop for Connection<'_> {
+    fn drop(&mut self) {
+        if self.attached {
+            self.shared.attached.fetch_sub(1, Ordering::AcqRel);
+        }
+    }
+}
+
+impl Connection<'_> {
+    fn reply(&mut self, payload: &[u8]) -> Reply {
+        let request = match Request::from_slice(payload) {
+            Ok(request) => request,
+            Err(malformed) => {
+                let error = BridgeError::new(400, "malformed_request", malformed.reason);
+                return Reply { response: Response::failure(malformed.id, error), goes_on: true };
+            }
+        };
+        let Request { id, method, mut params } = request;
+        if !self.may_speak(params.remove(TOKEN_PARAM).as_ref()) {
+            let message = "the session's token was not shown";
+            let error = BridgeError::new(401, "session_token_rejected", message);
+            return Reply { response: Response::failure(Some(id), error), goes_on: false };
+        }
+        let answer = known(&method).and_then(|method| {
+            catch_unwind(AssertUnwindSafe(|| self.shared.answer(method, params)))
+                .unwrap_or_else(|_| Err(BridgeError::new(500, "method_panicked", "it panicked")))
+        });
+        Reply { response: Response { id: Some(id), body: answer }, goes_on: true }
+    }
+
+    fn may_speak(&mut self, token: Option<&Value>) -> bool {
+        let token = token.and_then(Value::as_str).unwrap_or_default();
+        let matches = self.shared.descriptor.token.matches(token);
+        if matches && !self.attached {
+            self.attached = true;
+            self.shared.attached.fetch_add(1, Ordering::AcqRel);
+        }
+        matches
+    }
+}
+
+/// The method of a name, or why there is none.
+fn known(name: &str) -> Result<&'static Method, BridgeError> {
+    let refuse = |status, code, why| Err(BridgeError::new(status, code, format!("`{name}` {why}")));
+    match methods::lookup(name) {
+        Lookup::Method(method) => Ok(method),
+        Lookup::OfflineOnly => refuse(409, "offline_only_method", "is done without an engine"),
+        Lookup::Reserved => refuse(
+            501,
+            "not_implemented",
+            "is registered for compatibility but has no trustworthy live implementation",
+        ),
+        Lookup::Unknown => refuse(404, "unknown_method", "is no method of the bridge"),
+    }
+}
+
+fn refuse_frame(too_long: FrameTooLong) -> Response {
+    Response::failure(None, BridgeError::new(413, "frame_too_long", too_long.to_string()))
+}
+
+/// The frame of an answer, or of a refusal in its place when it is too long.
+fn framed(response: Response) -> Vec<u8> {
+    encode(&response.to_vec()).unwrap_or_else(|too_long| {
+        let error = BridgeError::new(413, "answer_too_long", too_long.to_string())
+            .with("bytes", json!(too_long.bytes));
+        encode(&Response::failure(response.id, error).to_vec()).unwrap_or_default()
+    })
+}

@@ -1,0 +1,49 @@
+//! Commands carried out: looked up in the table of methods, with the editor's undo histories read around them.
+
+use std::sync::Arc;
+
+use didi_engine::{Backend, Call, Step, server::Shared};
+use didi_wire::{BridgeError, SessionKind};
+
+use crate::{
+    edit::history::{self, Histories},
+    methods::{self, Context, Run},
+    waiting::Readiness,
+};
+
+/// This engine as the bridge sees it.
+pub(crate) struct GodotBackend {
+    context: Context,
+    readiness: Readiness,
+}
+
+impl GodotBackend {
+    pub(crate) fn new(kind: SessionKind, shared: Arc<Shared>) -> Self {
+        GodotBackend { context: Context { kind, shared }, readiness: Readiness::new(kind) }
+    }
+}
+
+impl Backend for GodotBackend {
+    fn begin(&mut self, call: &Call) -> Step {
+        let Some(run) = methods::find(call.method.name) else {
+            let message = format!("`{}` is not built into this extension", call.method.name);
+            return Step::Done(Err(BridgeError::new(501, "not_implemented", message)));
+        };
+        match run {
+            Run::Now(run) => {
+                let before = Histories::read(self.context.kind);
+                let mut answer = run(&self.context, &call.params);
+                history::tell(&mut answer, before.as_ref());
+                Step::Done(answer)
+            }
+            Run::Later(run) => match run(&self.context, &call.params) {
+                Ok(task) => Step::Later(task),
+                Err(refused) => Step::Done(Err(refused)),
+            },
+        }
+    }
+
+    fn is_ready(&mut self) -> bool {
+        self.readiness.look()
+    }
+}

@@ -1,0 +1,72 @@
+//! The editor's undo histories, read before and after a command, so that a journal can say which steps it
+//! gained.
+
+use didi_engine::Answer;
+use didi_wire::SessionKind;
+use godot::{
+    classes::{EditorInterface, EditorUndoRedoManager, UndoRedo},
+    prelude::*,
+};
+use serde_json::{Value, json};
+
+/// The editor's number of the history that no scene owns.
+pub(crate) const GLOBAL: i32 = 0;
+
+/// The histories that a command may add to, and how far each has come.
+pub(crate) struct Histories {
+    scene: Option<(i32, u64)>,
+    global: Option<(i32, u64)>,
+}
+
+/// The editor's manager of histories.
+pub(crate) fn manager() -> Option<Gd<EditorUndoRedoManager>> {
+    EditorInterface::singleton().get_editor_undo_redo()
+}
+
+/// The history of the edited scene.
+pub(crate) fn of_scene() -> Option<(i32, Gd<UndoRedo>)> {
+    let root = EditorInterface::singleton().get_edited_scene_root()?;
+    let manager = manager()?;
+    let id = manager.get_object_history_id(&root);
+    Some((id, manager.get_history_undo_redo(id)?))
+}
+
+/// The history that no scene owns.
+pub(crate) fn of_project() -> Option<Gd<UndoRedo>> {
+    manager()?.get_history_undo_redo(GLOBAL)
+}
+
+impl Histories {
+    /// As they stand; a game has none.
+    pub(crate) fn read(kind: SessionKind) -> Option<Self> {
+        (kind == SessionKind::Editor).then(|| Histories {
+            scene: of_scene().map(|(id, history)| (id, history.get_version())),
+            global: of_project().map(|history| (GLOBAL, history.get_version())),
+        })
+    }
+}
+
+/// Puts the steps that a command gained beside its result, as `undo_steps`.
+pub(crate) fn tell(answer: &mut Answer, before: Option<&Histories>) {
+    let (Some(before), Ok(Value::Object(members))) = (before, answer) else { return };
+    let scene = of_scene().and_then(|(id, history)| step("scene", before.scene, id, &history));
+    let global = of_project().and_then(|history| step("global", before.global, GLOBAL, &history));
+    let steps: Vec<Value> = scene.into_iter().chain(global).collect();
+    if !steps.is_empty() {
+        members.insert("undo_steps".into(), steps.into());
+    }
+}
+
+fn step(name: &str, before: Option<(i32, u64)>, id: i32, history: &Gd<UndoRedo>) -> Option<Value> {
+    let (_, version_before) = before.filter(|(old, _)| *old == id)?;
+    let version = history.get_version();
+    (version != version_before).then(|| {
+        json!({
+            "history": name,
+            "history_id": id,
+            "version_before": version_before,
+            "version": version,
+            "action": history.get_current_action_name().to_string(),
+        })
+    })
+}

@@ -1,0 +1,70 @@
+//! The one dispatcher: from a method's name to the function that carries it out. A method is a file.
+
+mod editor;
+mod engine;
+mod runtime;
+mod scene;
+mod script;
+mod signal;
+
+use std::sync::Arc;
+
+use didi_engine::{Answer, Task, server::Shared};
+use didi_wire::{BridgeError, SessionKind};
+
+use crate::params::Params;
+
+/// What a method is given beside its parameters.
+pub(crate) struct Context {
+    /// Editor or game.
+    pub(crate) kind: SessionKind,
+    /// What the bridge's own threads see too.
+    pub(crate) shared: Arc<Shared>,
+}
+
+/// How a method runs.
+#[derive(Clone, Copy)]
+pub(crate) enum Run {
+    /// Within the frame that takes it up.
+    Now(fn(&Context, &Params) -> Answer),
+    /// Over several frames.
+    Later(fn(&Context, &Params) -> Result<Box<dyn Task>, BridgeError>),
+}
+
+use Run::{Later, Now};
+
+/// Every method that this extension has, sorted by name.
+const METHODS: &[(&str, Run)] = &[
+    ("editor.getSelection", Now(editor::get_selection::run)),
+    ("editor.getState", Now(editor::get_state::run)),
+    ("editor.openScenes", Now(editor::open_scenes::run)),
+    ("editor.redo", Now(editor::redo::run)),
+    ("editor.saveScene", Now(editor::save_scene::run)),
+    ("editor.undo", Now(editor::undo::run)),
+    ("engine.classExists", Now(engine::class_exists::run)),
+    ("runtime.getTree", Now(runtime::get_tree::run)),
+    ("runtime.injectInput", Now(runtime::inject_input::run)),
+    ("runtime.setPaused", Now(runtime::set_paused::run)),
+    ("runtime.step", Later(runtime::step::run)),
+    ("runtime.stop", Now(runtime::stop::run)),
+    ("scene.addToGroup", Now(scene::add_to_group::run)),
+    ("scene.close", Later(scene::close::run)),
+    ("scene.create", Later(scene::create::run)),
+    ("scene.getHierarchy", Now(scene::get_hierarchy::run)),
+    ("scene.getProperty", Now(scene::get_property::run)),
+    ("scene.instantiateNode", Now(scene::instantiate_node::run)),
+    ("scene.open", Later(scene::open::run)),
+    ("scene.removeNode", Now(scene::remove_node::run)),
+    ("scene.setProperty", Now(scene::set_property::run)),
+    ("script.attachToNode", Now(script::attach_to_node::run)),
+    ("signal.connect", Now(signal::connect::run)),
+];
+
+/// The function of a method, where this extension has it.
+pub(crate) fn find(name: &str) -> Option<Run> {
+    let at = METHODS.binary_search_by_key(&name, |(method, _)| method).ok()?;
+    Some(METHODS[at].1)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,3 @@
+//! What the engine knows.
+
+pub(crate) mod class_exists;

@@ -1,0 +1,8 @@
+//! The running game: its tree, its time, its input, its end.
+
+pub(crate) mod get_tree;
+pub(crate) mod held_input;
+pub(crate) mod inject_input;
+pub(crate) mod set_paused;
+pub(crate) mod step;
+pub(crate) mod stop;

@@ -1,0 +1,129 @@
+//! `runtime.step`: lets a paused game run for some frames, and pauses it again.
+
+use std::cell::Cell;
+
+use didi_engine::{Answer, Task};
+use didi_wire::BridgeError;
+use godot::{
+    classes::{Engine, SceneTree},
+    prelude::*,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::held_input;
+use crate::{
+    methods::Context,
+    node_path,
+    params::{self, Params},
+    refuse,
+};
+
+/// Most frames of one call.
+const MAX_FRAMES: u64 = 60;
+
+thread_local! {
+    static ACTIVE: Cell<bool> = const { Cell::new(false) };
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    #[serde(default = "one")]
+    frames: u64,
+}
+
+fn one() -> u64 {
+    1
+}
+
+pub(crate) fn run(_context: &Context, params: &Params) -> Result<Box<dyn Task>, BridgeError> {
+    let args: Args = params::read(params)?;
+    if !(1..=MAX_FRAMES).contains(&args.frames) {
+        return Err(refuse::invalid("frames", format!("1 to {MAX_FRAMES} frames are taken")));
+    }
+    let mut tree = node_path::scene_tree()?;
+    if ACTIVE.get() {
+        let error = refuse::conflict("runtime_step_active", "the game is being stepped already");
+        return Err(error.with("retry_after_ms", 500));
+    }
+    if !tree.is_paused() {
+        let error = refuse::conflict("game_not_paused", "the game runs, so it cannot be stepped");
+        let arguments = json!({ "paused": true });
+        return Err(refuse::next_call(error, "runtime_set_paused", arguments, "pauses it"));
+    }
+    tree.set_pause(false);
+    let released = held_input::release();
+    let engine = Engine::singleton();
+    Ok(Box::new(Stepping {
+        tree,
+        frames: args.frames,
+        until: engine.get_process_frames() + args.frames,
+        physics_from: engine.get_physics_frames(),
+        released,
+        _active: Active::begin(),
+    }))
+}
+
+/// A game that runs for some frames; one that is dropped is paused as well.
+struct Stepping {
+    tree: Gd<SceneTree>,
+    frames: u64,
+    /// The frame before which it is paused again.
+    until: u64,
+    physics_from: u64,
+    released: usize,
+    _active: Active,
+}
+
+impl Task for Stepping {
+    fn poll(&mut self) -> Option<Answer> {
+        let engine = Engine::singleton();
+        if engine.get_process_frames() < self.until {
+            return None;
+        }
+        self.tree.set_pause(true);
+        if !self.tree.is_paused() {
+            return Some(Err(refuse::engine(
+                "repause_failed",
+                "the game could not be paused again",
+            )));
+        }
+        Some(Ok(json!({
+            "paused": true,
+            "frames": self.frames,
+            "released_input_events": self.released,
+            "fixed_fps": fixed_fps(),
+            "physics_ticks": engine.get_physics_frames() - self.physics_from,
+        })))
+    }
+}
+
+impl Drop for Stepping {
+    fn drop(&mut self) {
+        self.tree.set_pause(true);
+    }
+}
+
+/// Held while a game is being stepped.
+struct Active;
+
+impl Active {
+    fn begin() -> Self {
+        ACTIVE.set(true);
+        Active
+    }
+}
+
+impl Drop for Active {
+    fn drop(&mut self) {
+        ACTIVE.set(false);
+    }
+}
+
+/// The rate of `--fixed-fps`, where the game was started with one.
+fn fixed_fps() -> Value {
+    let arguments = crate::surroundings::arguments();
+    let mut after = arguments.iter().skip_while(|argument| *argument != "--fixed-fps").skip(1);
+    after.next().and_then(|rate| rate.parse::<u32>().ok()).map_or(Value::Null, Value::from)
+}

@@ -1,0 +1,12 @@
+//! The scene that is being edited: its nodes, their properties, and the files of scenes.
+
+pub(crate) mod add_to_group;
+pub(crate) mod close;
+pub(crate) mod create;
+mod file;
+pub(crate) mod get_hierarchy;
+pub(crate) mod get_property;
+pub(crate) mod instantiate_node;
+pub(crate) mod open;
+pub(crate) mod remove_node;
+pub(crate) mod set_property;

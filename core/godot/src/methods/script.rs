@@ -1,0 +1,3 @@
+//! Scripts on nodes.
+
+pub(crate) mod attach_to_node;

@@ -1,0 +1,3 @@
+//! Signals between nodes of the edited scene.
+
+pub(crate) mod connect;

@@ -1,0 +1,212 @@
+//! Properties: what an object declares, the way to one inside a held resource, and what it holds.
+
+use didi_wire::BridgeError;
+use godot::{
+    builtin::VariantType,
+    classes::{Node, Object, Resource},
+    prelude::*,
+};
+use serde_json::{Value, json};
+
+use crate::{
+    json::{self, Wanted},
+    refuse,
+};
+
+/// Most steps of a path.
+pub(crate) const MAX_STEPS: usize = 8;
+
+/// Most names offered beside a name that is not there.
+const MAX_CANDIDATES: usize = 24;
+
+/// Hints that say what a value may be, by the engine's numbers.
+const HINT_RANGE: i64 = 1;
+const HINT_ENUM: i64 = 2;
+const HINT_ENUM_SUGGESTION: i64 = 3;
+const HINT_RESOURCE_TYPE: i64 = 17;
+
+/// A property as its object declares it.
+#[derive(Debug, Clone)]
+pub(crate) struct Declared {
+    pub(crate) kind: VariantType,
+    class: String,
+    hint: i64,
+    hint_string: String,
+}
+
+/// A property found: the object that has it, and its declaration.
+pub(crate) struct Found {
+    pub(crate) holder: Gd<Object>,
+    pub(crate) name: String,
+    pub(crate) declared: Declared,
+    /// The resource that the path stepped into last.
+    pub(crate) resource: Option<Gd<Resource>>,
+}
+
+/// Finds a property of a node by a name, or by a path of names into resources that it holds.
+///
+/// # Errors
+/// `property_path_invalid`, `property_path_not_resource`, `property_slot_empty`, `property_not_found`, `not_found`.
+pub(crate) fn find(node: &Gd<Node>, path: &str) -> Result<Found, BridgeError> {
+    let steps: Vec<&str> = path.split(':').collect();
+    if steps.len() > MAX_STEPS || steps.iter().any(|step| step.is_empty()) {
+        let message = format!("`{path}` is no path of 1 to {MAX_STEPS} names with colons between");
+        return Err(
+            BridgeError::new(400, "property_path_invalid", message).with("field", "property_name")
+        );
+    }
+    let mut holder: Gd<Object> = node.clone().upcast();
+    let mut resource = None;
+    let (last, inner) = steps.split_last().unwrap_or((&"", &[]));
+    for step in inner {
+        declared(&holder, step, resource.is_some())?;
+        let next = step_into(&holder, step)?;
+        holder = next.clone().upcast();
+        resource = Some(next);
+    }
+    let declared = declared(&holder, last, resource.is_some())?;
+    Ok(Found { holder, name: (*last).to_owned(), declared, resource })
+}
+
+fn step_into(holder: &Gd<Object>, step: &str) -> Result<Gd<Resource>, BridgeError> {
+    let value = holder.get(step);
+    if value.is_nil() {
+        let message = format!("`{step}` holds nothing to step into");
+        return Err(
+            BridgeError::new(404, "property_slot_empty", message).with("field", "property_name")
+        );
+    }
+    value.try_to::<Gd<Resource>>().map_err(|_| {
+        let kind = json::type_name(value.get_type());
+        let message = format!("`{step}` holds a `{kind}`, and a path steps only into resources");
+        BridgeError::new(400, "property_path_not_resource", message).with("field", "property_name")
+    })
+}
+
+/// What an object declares of a property.
+fn declared(holder: &Gd<Object>, name: &str, inside: bool) -> Result<Declared, BridgeError> {
+    let properties = holder.get_property_list();
+    for property in properties.iter_shared() {
+        if text(&property, "name") == name {
+            return Ok(Declared::of(&property));
+        }
+    }
+    let names =
+        properties.iter_shared().filter(is_property).map(|property| text(&property, "name"));
+    let candidates = nearest(name, names);
+    let class = holder.get_class().to_string();
+    let message = format!("`{class}` has no property `{name}`");
+    let code = if inside { "property_not_found" } else { "not_found" };
+    Err(BridgeError::new(404, code, message)
+        .with("field", "property_name")
+        .with("holder_class", class)
+        .with("candidates", candidates))
+}
+
+/// Group and category lines stand in the list beside properties.
+fn is_property(property: &VarDictionary) -> bool {
+    /// The engine's bits for groups, categories and subgroups.
+    const HEADINGS: i64 = 64 | 128 | 256;
+    number(property, "usage") & HEADINGS == 0
+}
+
+/// The names that share the most with one that is not there.
+fn nearest(name: &str, names: impl Iterator<Item = String>) -> Vec<Value> {
+    let shared = |other: &str| {
+        let common = other.bytes().zip(name.bytes()).take_while(|(a, b)| a == b).count();
+        let within = other.contains(name) || name.contains(other);
+        std::cmp::Reverse(common + usize::from(within) * 100)
+    };
+    let mut names: Vec<String> = names.collect();
+    names.sort_by_key(|other| shared(other));
+    names.truncate(MAX_CANDIDATES);
+    names.into_iter().map(Value::from).collect()
+}
+
+fn text(property: &VarDictionary, key: &str) -> String {
+    property.get(key).map(|value| value.stringify().to_string()).unwrap_or_default()
+}
+
+fn number(property: &VarDictionary, key: &str) -> i64 {
+    property.get(key).and_then(|value| value.try_to().ok()).unwrap_or_default()
+}
+
+impl Declared {
+    fn of(property: &VarDictionary) -> Self {
+        let kind = i32::try_from(number(property, "type")).unwrap_or_default();
+        Declared {
+            kind: VariantType::try_from_ord(kind).unwrap_or(VariantType::NIL),
+            class: text(property, "class_name"),
+            hint: number(property, "hint"),
+            hint_string: text(property, "hint_string"),
+        }
+    }
+
+    /// The engine's name of the type; the class of an object.
+    pub(crate) fn type_name(&self) -> &str {
+        let class = Some(self.class.as_str()).filter(|_| self.kind == VariantType::OBJECT);
+        class.filter(|class| !class.is_empty()).unwrap_or(json::type_name(self.kind))
+    }
+
+    /// What a value has to be; `like` is what is held now.
+    pub(crate) fn wanted(&self, like: Variant) -> Wanted {
+        let class = match self.hint {
+            HINT_RESOURCE_TYPE => self.hint_string.clone(),
+            _ => self.class.clone(),
+        };
+        Wanted { kind: self.kind, class: Some(class), like }
+    }
+
+    /// What the engine does with a value, where it says so.
+    pub(crate) fn constraint(&self) -> Option<Value> {
+        let kind = match self.hint {
+            HINT_RANGE => "range",
+            HINT_ENUM => "enum",
+            HINT_ENUM_SUGGESTION => "enum_suggestion",
+            HINT_RESOURCE_TYPE => "resource_type",
+            _ => return None,
+        };
+        Some(json!({ "kind": kind, "hint_string": self.hint_string }))
+    }
+}
+
+impl Found {
+    /// What it holds.
+    pub(crate) fn get(&self) -> Variant {
+        self.holder.get(&self.name)
+    }
+
+    /// A JSON value as what the property wants.
+    ///
+    /// # Errors
+    /// `invalid_arguments` with `field`, where it is no such value.
+    pub(crate) fn read(&self, value: &Value, field: &str) -> Result<Variant, BridgeError> {
+        let wanted = self.declared.wanted(self.get());
+        json::read(value, &wanted).map_err(|fault| {
+            let name = &self.name;
+            refuse::invalid(field, format!("`{name}`: {fault}"))
+                .with("expected_type", self.declared.type_name())
+        })
+    }
+
+    /// The file that keeps the resource that the path stepped into: its own, or the scene's.
+    pub(crate) fn resource_file(&self, scene: &str) -> Option<String> {
+        let path = self.resource.as_ref()?.get_path().to_string();
+        let file = path.split("::").next().unwrap_or_default();
+        Some(if file.is_empty() { scene.to_owned() } else { file.to_owned() })
+    }
+}
+
+/// The class of the object that a value is.
+pub(crate) fn class_held(value: &Variant) -> Option<String> {
+    if value.get_type() != VariantType::OBJECT || is_freed(value) {
+        return None;
+    }
+    value.try_to::<Gd<Object>>().ok().map(|object| object.get_class().to_string())
+}
+
+/// Whether a value is an object that is no more.
+pub(crate) fn is_freed(value: &Variant) -> bool {
+    let is_object = value.get_type() == VariantType::OBJECT;
+    is_object && value.object_id_unchecked().is_some() && value.object_id().is_none()
+}

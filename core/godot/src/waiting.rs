@@ -1,0 +1,92 @@
+//! When commands are taken up, and how a method waits for a later frame.
+//!
+//! A starting editor has not read its project yet, and an import pass runs the engine's frames inside its own
+//! work: commands wait for both.
+
+use std::{
+    cell::Cell,
+    time::{Duration, Instant},
+};
+
+use didi_engine::{Answer, Task};
+use didi_wire::{BridgeError, SessionKind};
+use godot::{
+    classes::{EditorFileSystem, EditorInterface},
+    prelude::*,
+};
+
+/// Quiet frames of a starting editor after which its project counts as read.
+const QUIET_FRAMES: u32 = 4;
+
+thread_local! {
+    static IMPORTING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether commands may be taken up.
+pub(crate) struct Readiness {
+    /// Quiet frames still to come; 0 once the editor has started.
+    quiet_frames_left: u32,
+    watches_imports: bool,
+}
+
+impl Readiness {
+    pub(crate) fn new(kind: SessionKind) -> Self {
+        match kind {
+            SessionKind::Editor => {
+                Readiness { quiet_frames_left: QUIET_FRAMES, watches_imports: false }
+            }
+            SessionKind::Game => Readiness { quiet_frames_left: 0, watches_imports: true },
+        }
+    }
+
+    /// Looks once a frame, or more often.
+    pub(crate) fn look(&mut self) -> bool {
+        if self.quiet_frames_left > 0 {
+            self.start();
+        }
+        self.quiet_frames_left == 0 && !IMPORTING.get()
+    }
+
+    fn start(&mut self) {
+        let Some(mut files) = file_system() else { return };
+        if !self.watches_imports {
+            self.watches_imports = true;
+            watch_imports(&mut files);
+        }
+        self.quiet_frames_left =
+            if files.is_scanning() { QUIET_FRAMES } else { self.quiet_frames_left - 1 };
+    }
+}
+
+/// The editor's index of the project, once the editor has one.
+pub(crate) fn file_system() -> Option<Gd<EditorFileSystem>> {
+    EditorInterface::singleton().get_resource_filesystem()
+}
+
+fn watch_imports(files: &mut Gd<EditorFileSystem>) {
+    let set = |value| Callable::from_fn("didi_import_watch", move |_| IMPORTING.set(value));
+    files.connect("resources_reimporting", &set(true));
+    files.connect("resources_reimported", &set(false));
+}
+
+/// A wait for a later frame: until `look` has an answer, or the time is up.
+pub(crate) struct Until<F> {
+    look: F,
+    end: Instant,
+    late: fn() -> BridgeError,
+}
+
+impl<F: FnMut() -> Option<Answer> + 'static> Until<F> {
+    /// Looks once a frame; `late` is the answer when the time is up.
+    pub(crate) fn boxed(limit: Duration, late: fn() -> BridgeError, look: F) -> Box<dyn Task> {
+        Box::new(Until { look, end: Instant::now() + limit, late })
+    }
+}
+
+impl<F: FnMut() -> Option<Answer>> Task for Until<F> {
+    fn poll(&mut self) -> Option<Answer> {
+        let looked = (self.look)();
+        let late = looked.is_none() && Instant::now() >= self.end;
+        if late { Some(Err((self.late)())) } else { looked }
+    }
+}

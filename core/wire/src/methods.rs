@@ -1,0 +1,245 @@
+//! The one table of bridge methods: who may run them, whether they may be sent twice, and on which thread an
+//! engine answers them.
+//!
+//! The server reads it to refuse early, the engine to refuse in any case; neither has a list of its own.
+
+use serde_json::{Map, Value};
+
+use crate::descriptor::SessionKind;
+
+#[cfg(test)]
+mod tests;
+
+/// Kinds of session that may run a method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kinds {
+    editor: bool,
+    game: bool,
+}
+
+/// What a method does to the project or the game.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing: it may be sent once more when the first answer was lost.
+    Reads,
+    /// Something: it is never sent twice.
+    Changes,
+    /// It draws over the view, and repeating it is the same only when it replaces what was drawn: unless
+    /// `replace` is false.
+    Shows,
+}
+
+/// Where an engine answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Thread {
+    /// On the main thread, from a frame, in the order in which commands came.
+    Main,
+    /// On the thread of the connection, at once, even while the main thread is busy.
+    Bridge,
+}
+
+/// One bridge method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Method {
+    /// `area.verbNoun`.
+    pub name: &'static str,
+    /// Who may run it.
+    pub kinds: Kinds,
+    /// Whether it may be repeated.
+    pub effect: Effect,
+    /// Who answers it.
+    pub thread: Thread,
+}
+
+/// What a name means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lookup {
+    /// A bridge method.
+    Method(&'static Method),
+    /// The name of something that the server does without an engine.
+    OfflineOnly,
+    /// A name that is kept for later.
+    Reserved,
+    /// No name at all.
+    Unknown,
+}
+
+impl Kinds {
+    /// Editors alone.
+    pub const EDITOR: Kinds = Kinds { editor: true, game: false };
+    /// Games alone.
+    pub const GAME: Kinds = Kinds { editor: false, game: true };
+    /// Either.
+    pub const BOTH: Kinds = Kinds { editor: true, game: true };
+
+    /// Whether a kind is among them.
+    pub fn allow(self, kind: SessionKind) -> bool {
+        match kind {
+            SessionKind::Editor => self.editor,
+            SessionKind::Game => self.game,
+        }
+    }
+
+    /// The kinds, the editor first.
+    pub fn iter(self) -> impl Iterator<Item = SessionKind> {
+        [SessionKind::Editor, SessionKind::Game].into_iter().filter(move |kind| self.allow(*kind))
+    }
+}
+
+impl Method {
+    /// Whether a call may be sent once more after a transport failure; `params` decide for a method that
+    /// [`Effect::Shows`].
+    pub fn may_repeat(&self, params: &Map<String, Value>) -> bool {
+        match self.effect {
+            Effect::Reads => true,
+            Effect::Changes => false,
+            Effect::Shows => {
+                params.get("replace").is_none_or(|replace| *replace == Value::Bool(true))
+            }
+        }
+    }
+
+    const fn on_the_bridge(self) -> Method {
+        Method { thread: Thread::Bridge, ..self }
+    }
+}
+
+/// What a name means.
+pub fn lookup(name: &str) -> Lookup {
+    if let Ok(at) = METHODS.binary_search_by_key(&name, |method| method.name) {
+        return Lookup::Method(&METHODS[at]);
+    }
+    if OFFLINE_ONLY.binary_search(&name).is_ok() {
+        return Lookup::OfflineOnly;
+    }
+    if RESERVED.contains(&name) { Lookup::Reserved } else { Lookup::Unknown }
+}
+
+const fn reads(name: &'static str, kinds: Kinds) -> Method {
+    Method { name, kinds, effect: Effect::Reads, thread: Thread::Main }
+}
+
+const fn changes(name: &'static str, kinds: Kinds) -> Method {
+    Method { name, kinds, effect: Effect::Changes, thread: Thread::Main }
+}
+
+const fn shows(name: &'static str, kinds: Kinds) -> Method {
+    Method { name, kinds, effect: Effect::Shows, thread: Thread::Main }
+}
+
+/// Every method, sorted by name.
+pub const METHODS: &[Method] = &[
+    changes("anim.addLibrary", Kinds::EDITOR),
+    reads("anim.listTracks", Kinds::BOTH),
+    changes("anim.playTrack", Kinds::GAME),
+    reads("asset.readImportedStream", Kinds::EDITOR),
+    changes("asset.reimport", Kinds::EDITOR),
+    reads("asset.reimportStatus", Kinds::EDITOR).on_the_bridge(),
+    changes("audio.addBus", Kinds::EDITOR),
+    changes("audio.configureBus", Kinds::BOTH),
+    reads("audio.listBuses", Kinds::BOTH),
+    reads("editor.getProtocolServers", Kinds::EDITOR),
+    reads("editor.getRecoveryState", Kinds::EDITOR),
+    reads("editor.getSelection", Kinds::EDITOR),
+    reads("editor.getState", Kinds::EDITOR),
+    reads("editor.openScenes", Kinds::EDITOR),
+    changes("editor.redo", Kinds::EDITOR),
+    changes("editor.reloadProject", Kinds::EDITOR),
+    reads("editor.reloadStatus", Kinds::EDITOR).on_the_bridge(),
+    changes("editor.saveScene", Kinds::EDITOR),
+    changes("editor.undo", Kinds::EDITOR),
+    reads("engine.classExists", Kinds::BOTH),
+    changes("export.reloadPresets", Kinds::EDITOR),
+    changes("gridmap.setCells", Kinds::EDITOR),
+    reads("nav.queryPath", Kinds::BOTH),
+    reads("physics.clearance", Kinds::BOTH),
+    reads("physics.raycast", Kinds::BOTH),
+    reads("physics.raycastBatch", Kinds::BOTH),
+    reads("preview.clearGhosts", Kinds::EDITOR),
+    shows("preview.renderGhost", Kinds::EDITOR),
+    reads("project.getSetting", Kinds::EDITOR),
+    reads("project.listAutoloads", Kinds::EDITOR),
+    reads("project.listInputActions", Kinds::EDITOR),
+    changes("project.removeAutoload", Kinds::EDITOR),
+    changes("project.removeInputAction", Kinds::EDITOR),
+    reads("project.resolveUids", Kinds::EDITOR),
+    changes("project.setAutoload", Kinds::EDITOR),
+    changes("project.setInputAction", Kinds::EDITOR),
+    changes("project.setSetting", Kinds::EDITOR),
+    changes("resource.refreshCached", Kinds::EDITOR),
+    reads("runtime.evalGdscript", Kinds::BOTH),
+    changes("runtime.exploreScene", Kinds::GAME),
+    reads("runtime.getLogs", Kinds::BOTH).on_the_bridge(),
+    reads("runtime.getOutput", Kinds::BOTH).on_the_bridge(),
+    reads("runtime.getTree", Kinds::BOTH),
+    changes("runtime.injectInput", Kinds::GAME),
+    reads("runtime.readProfiler", Kinds::BOTH),
+    changes("runtime.setPaused", Kinds::GAME),
+    changes("runtime.step", Kinds::GAME),
+    changes("runtime.stop", Kinds::GAME),
+    changes("runtime.watchInvariants", Kinds::GAME),
+    changes("scene.addToGroup", Kinds::EDITOR),
+    changes("scene.callMethod", Kinds::EDITOR),
+    changes("scene.close", Kinds::EDITOR),
+    changes("scene.create", Kinds::EDITOR),
+    changes("scene.duplicateNode", Kinds::EDITOR),
+    reads("scene.getGroupMembers", Kinds::EDITOR),
+    reads("scene.getHierarchy", Kinds::EDITOR),
+    reads("scene.getProperty", Kinds::EDITOR),
+    changes("scene.instantiateNode", Kinds::EDITOR),
+    reads("scene.listGroups", Kinds::EDITOR),
+    changes("scene.open", Kinds::EDITOR),
+    changes("scene.packBranch", Kinds::EDITOR),
+    changes("scene.removeFromGroup", Kinds::EDITOR),
+    changes("scene.removeNode", Kinds::EDITOR),
+    changes("scene.reparentNode", Kinds::EDITOR),
+    changes("scene.setProperty", Kinds::EDITOR),
+    changes("script.attachToNode", Kinds::EDITOR),
+    changes("script.detachFromNode", Kinds::EDITOR),
+    reads("session.handshake", Kinds::BOTH).on_the_bridge(),
+    reads("shader.getVisualGraph", Kinds::EDITOR),
+    reads("shader.listUniforms", Kinds::EDITOR),
+    changes("shader.setUniform", Kinds::EDITOR),
+    changes("signal.connect", Kinds::EDITOR),
+    changes("signal.disconnect", Kinds::EDITOR),
+    changes("signal.emit", Kinds::EDITOR),
+    reads("signal.listConnections", Kinds::EDITOR),
+    reads("tilemap.getUsedRect", Kinds::EDITOR),
+    changes("tilemap.setCells", Kinds::EDITOR),
+    reads("ui.hitTest", Kinds::BOTH),
+    reads("ui.listControls", Kinds::BOTH),
+    reads("vision.capturePasses", Kinds::BOTH),
+    reads("vision.captureViewport", Kinds::BOTH),
+    reads("vision.diffViewport", Kinds::BOTH),
+    reads("vision.frustumQuery", Kinds::BOTH),
+    changes("vision.setCameraTransform", Kinds::EDITOR),
+    changes("vision.toggleDebugDraw", Kinds::EDITOR),
+];
+
+/// Names of what the server does from files and child processes alone, sorted.
+pub const OFFLINE_ONLY: &[&str] = &[
+    "csharp.checkBuild",
+    "gridmap.exportMeshLibrary",
+    "project.analyzeImpact",
+    "project.applyChanges",
+    "project.export",
+    "project.listExportPresets",
+    "project.listResources",
+    "project.renameReferences",
+    "project.runTests",
+    "project.searchSymbols",
+    "project.searchText",
+    "project.verifyChanges",
+    "resource.create",
+    "resource.inspect",
+    "script.checkSyntax",
+    "script.create",
+    "script.getSymbols",
+    "script.patchMethod",
+    "script.reflectClass",
+    "shader.checkCompile",
+    "vision.createTestLab",
+];
+
+/// Names kept for later.
+pub const RESERVED: &[&str] = &["physics.simulateStep"];

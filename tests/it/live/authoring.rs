@@ -1,0 +1,135 @@
+//! Scenes made and changed in the editor, each change undone again.
+
+use didi_tests::{
+    Project,
+    live::{Client, Engine, ask_engine},
+};
+use serde_json::{Value, json};
+
+/// An editor with a new scene open.
+fn opened(project: &Project) -> Option<(Engine, Client)> {
+    let engine = Engine::editor(project)?;
+    let mut client = engine.connect();
+    let params = json!({"scene_path": "res://made/new.tscn", "root_type": "Node2D", "root_name": "New"});
+    let created = client.done("scene.create", params);
+    assert_eq!((&created["opened"], &created["saved"]), (&json!(true), &json!(true)), "{created}");
+    Some((engine, client))
+}
+
+/// The tree as an answer gives it.
+fn tree(client: &mut Client) -> Value {
+    client.done("scene.getHierarchy", json!({}))["scene_tree"].clone()
+}
+
+#[test]
+fn a_scene_is_made_filled_saved_and_loaded_by_another_engine() {
+    let project = Project::sample();
+    let Some((_engine, mut client)) = opened(&project) else { return };
+    let player = json!({"node_type": "CharacterBody2D", "name": "Player",
+        "properties": {"position": {"x": 12.0, "y": 34.0}}});
+    let added = client.done("scene.instantiateNode", player);
+    assert_eq!(added["node_path"], "/root/New/Player", "{added}");
+    assert_eq!(added["undo_redo_registered"], true);
+    let lamp = json!({"scene_path": "res://lamps/lamp.tscn", "parent_path": "/root/New/Player"});
+    let lamp = client.done("scene.instantiateNode", lamp)["node_path"].clone();
+    let timer = json!({"node_type": "Timer", "name": "Tick"});
+    client.done("scene.instantiateNode", timer);
+    project.write("made/new.gd", "extends Node2D\n\nfunc on_tick():\n\tpass\n");
+    let script = json!({"target_node": "/root/New", "script_path": "res://made/new.gd"});
+    client.done("script.attachToNode", script);
+    let connection = json!({"emitter_node": "/root/New/Tick", "signal_name": "timeout",
+        "target_node": "/root/New", "target_method": "on_tick"});
+    assert_eq!(client.done("signal.connect", connection)["connected"], true);
+    let group = json!({"target_node": "Player", "group": "players"});
+    assert_eq!(client.done("scene.addToGroup", group)["in_group"], true);
+    let saved = client.done("editor.saveScene", json!({}));
+    let bytes = project.text("made/new.tscn").unwrap().len();
+    assert_eq!((&saved["saved"], &saved["file_bytes"]), (&json!(true), &json!(bytes)), "{saved}");
+    let body = "var node = load(\"res://made/new.tscn\").instantiate()\n\
+        var player = node.get_node(\"Player\")\nvar lamp = player.get_child(0)\n\
+        var told = [node.get_class(), player.position.x, player.is_in_group(\"players\"), lamp.scene_file_path,\n\
+        \tnode.get_node(\"Tick\").timeout.get_connections().size(), node.get_script().resource_path]\n\
+        node.free()\nreturn told";
+    let expected = json!(["Node2D", 12.0, true, "res://lamps/lamp.tscn", 1.0, "res://made/new.gd"]);
+    assert_eq!(ask_engine(&project, body), expected);
+    assert!(lamp.as_str().unwrap().starts_with("/root/New/Player/"));
+}
+
+#[test]
+fn every_edit_is_undone_and_redone() {
+    let project = Project::sample();
+    let Some((_engine, mut client)) = opened(&project) else { return };
+    project.write("made/new.gd", "extends Node2D\n\nfunc on_tick():\n\tpass\n");
+    for name in ["First", "Second", "Third"] {
+        client.done("scene.instantiateNode", json!({"node_type": "Node2D", "name": name}));
+    }
+    client.done(
+        "scene.instantiateNode",
+        json!({"node_type": "Timer", "name": "Tick", "parent_path": "Second"}),
+    );
+    let script = json!({"target_node": "/root/New", "script_path": "res://made/new.gd"});
+    let edits = [
+        ("scene.instantiateNode", json!({"node_type": "Sprite2D", "name": "Pic"})),
+        ("scene.removeNode", json!({"target_node": "/root/New/Second"})),
+        ("scene.addToGroup", json!({"target_node": "First", "group": "g"})),
+        ("script.attachToNode", script),
+        (
+            "scene.setProperty",
+            json!({"writes": [
+                {"target_node": "First", "property_name": "position", "value": {"x": 1, "y": 2}},
+                {"target_node": "Third", "property_name": "rotation", "value": 0.5},
+                {"target_node": "First", "property_name": "visible", "value": false},
+            ]}),
+        ),
+    ];
+    let watched = json!({"reads": [
+        {"target_node": "First", "property_name": "position"},
+        {"target_node": "Third", "property_name": "rotation"},
+        {"target_node": "First", "property_name": "visible"},
+        {"target_node": "/root/New", "property_name": "script"},
+    ]});
+    for (method, params) in edits {
+        let seen = |client: &mut Client| {
+            (tree(client), client.done("scene.getProperty", watched.clone())["reads"].clone())
+        };
+        let before = seen(&mut client);
+        let done = client.done(method, params);
+        let steps = done["undo_steps"].as_array().unwrap_or_else(|| panic!("{method}: {done}"));
+        assert_eq!(steps.len(), 1, "{method}: {done}");
+        let after = seen(&mut client);
+        let undone = client.done("editor.undo", json!({}));
+        assert_eq!(undone["undone"], steps[0]["action"], "{method}: {undone}");
+        assert_eq!(seen(&mut client), before, "{method}");
+        client.done("editor.redo", json!({}));
+        assert_eq!(seen(&mut client), after, "{method}");
+        client.done("editor.undo", json!({}));
+    }
+}
+
+#[test]
+fn what_the_scenes_file_cannot_hold_is_refused() {
+    let project = Project::sample();
+    let Some((_engine, mut client)) = opened(&project) else { return };
+    client.done("editor.saveScene", json!({}));
+    let lamp = client.done("scene.instantiateNode", json!({"scene_path": "res://lamps/lamp.tscn"}));
+    let path = lamp["node_path"].as_str().unwrap().to_owned();
+    let children = client.done("scene.getHierarchy", json!({"root_path": path}));
+    let inner = children["scene_tree"]["children"][0]["path"].clone();
+    let code = |client: &mut Client, method: &str, params: Value| client.refused(method, params).1;
+    let write = json!({"target_node": inner, "property_name": "process_mode", "value": 1});
+    assert_eq!(code(&mut client, "scene.setProperty", write), "node_not_owned");
+    let remove = json!({"target_node": inner});
+    assert_eq!(code(&mut client, "scene.removeNode", remove), "node_not_owned");
+    let root = json!({"target_node": "/root/New"});
+    assert_eq!(code(&mut client, "scene.removeNode", root), "invalid_arguments");
+    let itself = json!({"scene_path": "res://made/new.tscn"});
+    assert_eq!(code(&mut client, "scene.instantiateNode", itself), "cyclic_instance");
+    let nobody = json!({"target_node": "/root/New/Nobody"});
+    assert_eq!(code(&mut client, "scene.removeNode", nobody), "not_found");
+    let out = json!({"target_node": "/root/New/..", "property_name": "name"});
+    assert_eq!(code(&mut client, "scene.getProperty", out), "not_found");
+    let unknown = json!({"node_type": "Nod2D"});
+    assert_eq!(code(&mut client, "scene.instantiateNode", unknown), "invalid_arguments");
+    let resource = json!({"node_type": "Resource"});
+    assert_eq!(code(&mut client, "scene.instantiateNode", resource), "invalid_arguments");
+}

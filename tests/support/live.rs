@@ -1,0 +1,261 @@
+//! Real engines with the built extension, and a client that speaks the bridge's own language to them.
+
+use std::{
+    fs,
+    io::{Read as _, Write as _},
+    os::unix::{fs::DirBuilderExt as _, net::UnixStream},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use didi_wire::{
+    BridgeError, Descriptor, Request, RequestId, Response, SessionKind, TOKEN_PARAM, discovery,
+    frame::{Decoder, encode},
+    session_dir::{SESSION_DIR_VAR, SessionDir},
+};
+use serde_json::{Map, Value, json};
+
+use crate::{Project, built_folder, godot, repository};
+
+/// Where the addon lies in a project.
+const ADDON: &str = "addons/didi";
+
+/// How long an engine may take to open its session, on a loaded machine.
+const START_LIMIT: Duration = Duration::from_secs(60);
+
+/// How long an answer may take; longer than the engine's own deadline.
+const ANSWER_LIMIT: Duration = Duration::from_secs(20);
+
+/// The built extension.
+///
+/// # Panics
+/// When it was not built.
+pub fn extension() -> PathBuf {
+    let file = built_folder().join("libdidi_godot.so");
+    assert!(file.is_file(), "`{}` is missing: run `cargo build --workspace` first", file.display());
+    file
+}
+
+/// Lays the addon into a project, as the set-up does; the list keeps the first import from ending badly.
+///
+/// # Panics
+/// When a file can't be written.
+pub fn install(project: &Project) {
+    let folder = project.file(ADDON);
+    fs::create_dir_all(&folder).expect("the addon's folder can be made");
+    let description = repository().join("core/godot/addon/didi.gdextension");
+    fs::copy(description, folder.join("didi.gdextension")).expect("the addon can be copied");
+    let library = folder.join("libdidi_godot.so");
+    let _ = fs::remove_file(&library);
+    if fs::hard_link(extension(), &library).is_err() {
+        fs::copy(extension(), &library).expect("the extension can be copied");
+    }
+    project.write(".godot/extension_list.cfg", format!("res://{ADDON}/didi.gdextension\n"));
+}
+
+/// A running engine with an open session.
+#[derive(Debug)]
+pub struct Engine {
+    child: Child,
+    descriptor: Descriptor,
+    log: PathBuf,
+}
+
+impl Engine {
+    /// A headless editor on a project; `None` where no engine is found.
+    ///
+    /// # Panics
+    /// When it opens no session in time.
+    pub fn editor(project: &Project) -> Option<Self> {
+        Self::start(project, SessionKind::Editor, &["--editor"])
+    }
+
+    /// A headless game of a project.
+    ///
+    /// # Panics
+    /// When it opens no session in time.
+    pub fn game(project: &Project) -> Option<Self> {
+        Self::start(project, SessionKind::Game, &[])
+    }
+
+    fn start(project: &Project, kind: SessionKind, args: &[&str]) -> Option<Self> {
+        install(project);
+        let log = project.outside().join(format!("{kind}.log"));
+        let mut command = command(project)?;
+        let output = fs::File::create(&log).expect("the log can be made");
+        let errors = output.try_clone().expect("a handle can be doubled");
+        command.args(["--headless"]).args(args).stdout(output).stderr(errors);
+        let mut child = command.spawn().expect("the engine can be started");
+        let end = Instant::now() + START_LIMIT;
+        loop {
+            let found = discovery::scan(&sessions(project)).expect("the folder is private").sessions;
+            let own = |descriptor: &Descriptor| descriptor.identity.pid == child.id();
+            if let Some(descriptor) = found.into_iter().find(own) {
+                assert_eq!(descriptor.identity.kind, kind);
+                return Some(Engine { child, descriptor, log });
+            }
+            let ended = child.try_wait().expect("a child can be asked");
+            let text = || fs::read_to_string(&log).unwrap_or_default();
+            assert!(ended.is_none(), "the engine ended with {ended:?}:\n{}", text());
+            assert!(Instant::now() < end, "no session was opened:\n{}", text());
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Its private descriptor.
+    pub fn descriptor(&self) -> &Descriptor {
+        &self.descriptor
+    }
+
+    /// Its process.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// All it has printed.
+    pub fn log(&self) -> String {
+        fs::read_to_string(&self.log).unwrap_or_default()
+    }
+
+    /// A new connection.
+    ///
+    /// # Panics
+    /// When nobody listens.
+    pub fn connect(&self) -> Client {
+        let stream = UnixStream::connect(&self.descriptor.identity.endpoint).expect("it listens");
+        stream.set_read_timeout(Some(ANSWER_LIMIT)).expect("a limit can be set");
+        let token = self.descriptor.token.reveal().to_owned();
+        Client { stream, decoder: Decoder::new(), token, next_id: 1 }
+    }
+
+    /// Waits for its end.
+    ///
+    /// # Panics
+    /// When it does not end in time.
+    pub fn wait(&mut self) -> Option<i32> {
+        let end = Instant::now() + START_LIMIT;
+        loop {
+            if let Some(status) = self.child.try_wait().expect("a child can be asked") {
+                return status.code();
+            }
+            assert!(Instant::now() < end, "the engine does not end:\n{}", self.log());
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The folder of descriptors of a test's engines.
+pub fn sessions(project: &Project) -> SessionDir {
+    let path = project.outside().join("sessions");
+    let _ = fs::DirBuilder::new().mode(0o700).create(&path);
+    SessionDir { path, checked: true }
+}
+
+/// A Godot on a project, with folders of its own.
+fn command(project: &Project) -> Option<Command> {
+    let mut command = Command::new(godot()?);
+    command
+        .arg("--path")
+        .arg(project.root())
+        .env(SESSION_DIR_VAR, sessions(project).path)
+        .env("XDG_CONFIG_HOME", project.outside().join("config"))
+        .env("XDG_CACHE_HOME", project.outside().join("cache"))
+        .stdin(Stdio::null());
+    Some(command)
+}
+
+/// Runs a script of its own in a separate engine, and gives the JSON after `RESULT ` in what it prints.
+///
+/// # Panics
+/// When there is no such line.
+pub fn ask_engine(project: &Project, body: &str) -> Value {
+    let script = project.outside().join("question.gd");
+    let text = format!(
+        "extends SceneTree\nfunc answer():\n\t{}\nfunc _init():\n\tprint(\"RESULT \" + JSON.stringify(answer()))\n\tquit()\n",
+        body.trim().replace('\n', "\n\t")
+    );
+    fs::write(&script, text).expect("the script can be written");
+    let mut command = command(project).expect("an engine was found before");
+    let output = command.args(["--headless", "-s"]).arg(&script).output().expect("it can be run");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let line = printed.lines().find_map(|line| line.strip_prefix("RESULT "));
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let line = line.unwrap_or_else(|| panic!("no result:\n{printed}\n{errors}"));
+    serde_json::from_str(line).expect("the script prints JSON")
+}
+
+/// A plain client of the bridge.
+#[derive(Debug)]
+pub struct Client {
+    stream: UnixStream,
+    decoder: Decoder,
+    token: String,
+    next_id: u64,
+}
+
+impl Client {
+    /// Sends a request and waits for its answer.
+    ///
+    /// # Panics
+    /// When there is no answer, or one of another request.
+    pub fn ask(&mut self, method: &str, params: Value) -> Result<Value, BridgeError> {
+        let id = RequestId(self.next_id);
+        self.next_id += 1;
+        let mut params: Map<String, Value> =
+            serde_json::from_value(params).expect("parameters are an object");
+        params.insert(TOKEN_PARAM.into(), self.token.clone().into());
+        let request = Request { id, method: method.into(), params };
+        let frame = encode(&request.to_vec()).expect("a request is short");
+        self.stream.write_all(&frame).expect("the engine takes it");
+        let answer = self.receive();
+        assert_eq!(answer.id, Some(id), "the answer is another request's");
+        answer.body
+    }
+
+    /// As [`Client::ask`], for what has to succeed.
+    ///
+    /// # Panics
+    /// When it is refused.
+    pub fn done(&mut self, method: &str, params: Value) -> Value {
+        let shown = params.to_string();
+        self.ask(method, params).unwrap_or_else(|error| {
+            panic!("{method} {shown}: {error}\n{}", json!(error.data));
+        })
+    }
+
+    /// As [`Client::ask`], for what has to be refused: its status and code.
+    ///
+    /// # Panics
+    /// When it succeeds.
+    pub fn refused(&mut self, method: &str, params: Value) -> (u16, String) {
+        let error = self.ask(method, params).expect_err(method);
+        (error.code, error.code_name().unwrap_or_default().to_owned())
+    }
+
+    fn receive(&mut self) -> Response {
+        let mut buffer = [0; 64 * 1024];
+        loop {
+            if let Some(payload) = self.decoder.next_frame().expect("the engine keeps its bounds") {
+                return Response::from_slice(payload).expect("the engine answers in its form");
+            }
+            let read = self.stream.read(&mut buffer).expect("the engine answers in time");
+            assert_ne!(read, 0, "the engine hung up");
+            self.decoder.push(&buffer[..read]);
+        }
+    }
+}
+
+/// Whether a file lies below a folder, by its name's beginning.
+pub fn has_file(folder: &Path, begin: &str) -> bool {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.file_name()).any(|name| name.to_string_lossy().starts_with(begin))
+}
