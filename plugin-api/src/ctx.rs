@@ -44,6 +44,9 @@ pub struct CallContext {
     pub mode: Mode,
     /// The server's version.
     pub server_version: String,
+    /// The runtime session that serves the call, or that a modern request named; 32 hex digits.
+    #[serde(default)]
+    pub runtime_session_id: Option<String>,
 }
 
 /// An engine executable that can be used.
@@ -344,6 +347,11 @@ impl<'h> Ctx<'h> {
         }
         Err(Refusal::new(codes::CANCELLED, "the caller gave up, and the work was stopped")
             .retry_after_ms(0))
+    }
+
+    /// The runtime session that serves the call, or that its caller named; 32 hex digits.
+    pub fn runtime_session_id(&self) -> Option<String> {
+        self.call.runtime_session_id.clone()
     }
 
     /// Milliseconds since 1970 by the host's clock. The only clock that a pack may use.

@@ -427,6 +427,7 @@ impl HostV1 for Scripted {
                 project_root: self.root.folder().to_owned(),
                 mode: self.mode,
                 server_version: env!("CARGO_PKG_VERSION").into(),
+                runtime_session_id: None,
             })),
             ops::ENGINE_FIND => reply(self.engine.clone().ok_or_else(|| {
                 Refusal::new(codes::ENGINE_UNAVAILABLE, "no engine was scripted").floor()

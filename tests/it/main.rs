@@ -5,6 +5,7 @@
     clippy::unwrap_used,
     reason = "tests start programs, write files and read the clock themselves"
 )]
+mod bridge;
 mod cli;
 mod contracts;
 mod godot;

@@ -16,6 +16,7 @@ pub mod json;
 pub mod live;
 pub mod project;
 pub mod redact;
+pub mod scripted;
 pub mod server;
 
 use std::{

@@ -90,7 +90,8 @@ impl Engine {
         let mut child = command.spawn().expect("the engine can be started");
         let end = Instant::now() + START_LIMIT;
         loop {
-            let found = discovery::scan(&sessions(project)).expect("the folder is private").sessions;
+            let found =
+                discovery::scan(&sessions(project)).expect("the folder is private").sessions;
             let own = |descriptor: &Descriptor| descriptor.identity.pid == child.id();
             if let Some(descriptor) = found.into_iter().find(own) {
                 assert_eq!(descriptor.identity.kind, kind);

@@ -16,7 +16,7 @@ use std::{
 
 use serde_json::{Map, Value, json};
 
-use crate::{didi, pack_cache};
+use crate::{built_folder, didi, pack_cache};
 
 /// Longest wait for one line, one log line or the end of the process.
 pub const PATIENCE: Duration = Duration::from_secs(30);
@@ -94,6 +94,8 @@ impl Launch {
         if !has("--log-level") {
             command.args(["--log-level", "WARN"]);
         }
+        // No engine of this machine is in reach, unless a test says where one publishes itself.
+        command.env("DIDI_SESSION_DIR", built_folder().join("no-sessions"));
         command.args(&self.args).envs(self.env);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = command.spawn().unwrap_or_else(|e| panic!("`{}`: {e}", program.display()));

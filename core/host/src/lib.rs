@@ -5,6 +5,7 @@
 //! draws the map.
 
 pub mod answer;
+pub mod bridge;
 pub mod builtin;
 pub mod cancel;
 pub mod catalog;

@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 fn opened(project: &Project) -> Option<(Engine, Client)> {
     let engine = Engine::editor(project)?;
     let mut client = engine.connect();
-    let params = json!({"scene_path": "res://made/new.tscn", "root_type": "Node2D", "root_name": "New"});
+    let params =
+        json!({"scene_path": "res://made/new.tscn", "root_type": "Node2D", "root_name": "New"});
     let created = client.done("scene.create", params);
     assert_eq!((&created["opened"], &created["saved"]), (&json!(true), &json!(true)), "{created}");
     Some((engine, client))

@@ -11,6 +11,8 @@ use didi_plugin_api::{desc::Profile, prelude::*};
 use super::State;
 use crate::{catalog::Catalog, dispatch::Dispatcher, source};
 
+/// Sessions that are listed.
+const MAX_SESSIONS: usize = 50;
 /// Tools that are listed.
 const MAX_TOOLS: usize = 400;
 
@@ -164,8 +166,8 @@ fn room(state: &State, args: &Args) -> ToolResult {
         surface: Some(surface(&catalog)),
         facts: Some(facts(state, &dispatcher)),
         tools: Some(catalog.tools().iter().take(MAX_TOOLS).map(|tool| row(tool)).collect()),
-        sessions: Some(vec![]),
-        session_note: "no engine is attached; this build has no bridge".into(),
+        sessions: Some(sessions(state)),
+        session_note: bridge(state).2,
         log_available,
         log_returned: log.len(),
         log_truncated,
@@ -183,7 +185,10 @@ fn lights(state: &State, dispatcher: &Dispatcher, catalog: &Catalog) -> Vec<Ligh
     let refused = catalog.rows().iter().filter(|row| !row.reasons.is_empty()).count();
     let light = |name, color, reason: &str| Light { name, color, reason: reason.into() };
     vec![
-        light("Bridge", "red", "no engine is attached"),
+        {
+            let (name, color, reason) = bridge(state);
+            light(name, color, &reason)
+        },
         if root.join("project.godot").is_file() {
             light("Project", "green", "project.godot is there")
         } else {
@@ -204,6 +209,32 @@ fn lights(state: &State, dispatcher: &Dispatcher, catalog: &Catalog) -> Vec<Ligh
             light("Work", "amber", "no board was written yet")
         },
     ]
+}
+
+/// The light of the bridge: which engine is attached, or which one could be.
+fn bridge(state: &State) -> (&'static str, &'static str, String) {
+    let seen = state.routes.candidates().len();
+    match state.routes.selected() {
+        Some(route) if route.stop_requested() => {
+            ("Bridge", "amber", "Game stopped: its engine was asked to end".into())
+        }
+        Some(route) => {
+            let identity = route.identity();
+            let who = format!("{} {} is attached", identity.kind.as_str(), identity.pid);
+            ("Bridge", "green", who)
+        }
+        None if seen > 0 => {
+            ("Bridge", "amber", format!("{seen} engines of this project run, and none is selected"))
+        }
+        None => ("Bridge", "red", "no engine of this project runs, and none is attached".into()),
+    }
+}
+
+/// Sessions of this project, a line each, without endpoint or token.
+fn sessions(state: &State) -> Vec<String> {
+    let line = |one: Value| format!("{} {} ({})", one["kind"], one["session_id"], one["pid"]);
+    let lines = state.routes.candidates().into_iter().map(line);
+    lines.map(|line| line.replace('"', "")).take(MAX_SESSIONS).collect()
 }
 
 fn has_entries(folder: &std::path::Path) -> bool {
@@ -269,7 +300,7 @@ fn facts(state: &State, dispatcher: &Dispatcher) -> Vec<Fact> {
         fact("Profile", profile(state).into()),
         fact("Confirmations", if state.facts.yolo { "skipped" } else { "asked for" }.into()),
         fact("Uptime", format!("{uptime_s} s")),
-        fact("Session folder", state.session_folder.display().to_string()),
+        fact("Session folder", state.routes.folder().path.display().to_string()),
     ]
 }
 
