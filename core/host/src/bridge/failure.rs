@@ -15,10 +15,7 @@ use didi_wire::{
 };
 use serde_json::{Map, Value, json};
 
-/// The engine did not answer in time, or its connection failed.
-const ROUTE_DEADLINE_EXCEEDED: Code = Code::new(504, "route_deadline_exceeded");
-/// The session ended under the call.
-const LIVE_SESSION_ENDED: Code = Code::new(502, "live_session_ended");
+use crate::answer::floor::gate_codes::{LIVE_SESSION_ENDED, ROUTE_DEADLINE_EXCEEDED};
 
 /// Why a connection gave no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,9 +66,8 @@ impl Failure {
         let gone = matches!(liveness, Liveness::Gone);
         let code = if gone { LIVE_SESSION_ENDED } else { ROUTE_DEADLINE_EXCEEDED };
         let message = format!(
-            "`{method}` got no answer from {} {}: {}",
+            "`{method}` got no answer from the {}: {}",
             identity.kind.as_str(),
-            identity.pid,
             self.detail
         );
         let outcome = if self.request_started { Outcome::Unknown } else { Outcome::NotStarted };
