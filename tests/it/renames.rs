@@ -197,6 +197,7 @@ fn files_move_with_every_place_that_the_preview_names() {
     engine_is_content(&godot, &project, "moved");
 }
 
+/// BL-13.
 #[test]
 fn a_node_is_renamed_in_every_scene_that_has_it() {
     for (node, new, update_scripts) in
@@ -404,6 +405,7 @@ impl Fell {
     }
 }
 
+/// BL-65:
 /// Two hundred kills: whatever the moment, each file is the old one or the new one, and the next server sweeps.
 #[test]
 fn a_kill_at_any_point_leaves_every_file_whole() {
