@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use didi_tests::{Launch, Project, Server, Tree, godot};
+use didi_tests::{Launch, Project, Server, Tree, didi, godot};
 use serde_json::{Value, json};
 
 /// A changed line: the file where it was, the line's number from 1.
@@ -443,4 +443,24 @@ fn a_kill_at_any_point_leaves_every_file_whole() {
     assert_eq!(all.before_the_first_file + all.between + all.after_the_last_file, 200);
     assert!(all.between > 0, "no kill fell between the first and the last changed file: {all:?}");
     assert!(all.with_staged_files > 0, "no kill left anything to sweep: {all:?}");
+}
+
+/// A pass holds a lock a file, and a shell allows few open files.
+#[cfg(unix)]
+#[test]
+fn a_pass_over_more_files_than_a_process_may_open_by_default() {
+    use std::os::unix::fs::PermissionsExt;
+    let project = Project::empty();
+    for number in 0..300 {
+        project.write(&format!("a/f{number}.txt"), "x");
+    }
+    let program = project.outside().join("limited");
+    let text = format!("#!/bin/sh\nulimit -Sn 128\nexec '{}' \"$@\"\n", didi().display());
+    fs::write(&program, text).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut server = Launch::over(project.root()).args(["--yolo"]).program(program).start();
+    let moves = json!({"moves": [{"from": "res://a", "to": "res://b"}]});
+    let moved = server.call("project_move_files", moves);
+    assert_eq!(moved["isError"], false, "{moved}");
+    assert_eq!(project.tree().keys().filter(|path| path.starts_with("b/")).count(), 300);
 }
