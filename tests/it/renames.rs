@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use didi_tests::{Launch, Project, Server, Tree, godot};
+use didi_tests::{Launch, Project, Server, Tree, didi, godot};
 use serde_json::{Value, json};
 
 /// A changed line: the file where it was, the line's number from 1.
@@ -197,6 +197,7 @@ fn files_move_with_every_place_that_the_preview_names() {
     engine_is_content(&godot, &project, "moved");
 }
 
+/// BL-13.
 #[test]
 fn a_node_is_renamed_in_every_scene_that_has_it() {
     for (node, new, update_scripts) in
@@ -309,7 +310,8 @@ fn works(server: &mut Server) {
 }
 
 impl Victim {
-    fn kill_all(&self, dice: &mut Dice, fell: &mut Fell) {
+    fn kill_all(&self, dice: &mut Dice) -> Fell {
+        let mut fell = Fell::default();
         let project = Project::harbor();
         crowd(&project);
         let before = project.tree();
@@ -358,6 +360,7 @@ impl Victim {
         let answer = server.call(self.tool, self.arguments.clone());
         assert_eq!(answer["isError"], false, "{answer}");
         assert_eq!(project.tree(), watched.after);
+        fell
     }
 
     /// How long a call takes, and from its first changed file to its last.
@@ -404,6 +407,7 @@ impl Fell {
     }
 }
 
+/// BL-65:
 /// Two hundred kills: whatever the moment, each file is the old one or the new one, and the next server sweeps.
 #[test]
 fn a_kill_at_any_point_leaves_every_file_whole() {
@@ -425,13 +429,17 @@ fn a_kill_at_any_point_leaves_every_file_whole() {
             kills: 66,
         },
     ];
-    let mut dice = Dice(42);
+    // Most of the time is waited for servers that start, so the tools go side by side.
+    let fallen: Vec<Fell> = std::thread::scope(|scope| {
+        let runs: Vec<_> = (42..)
+            .zip(&victims)
+            .map(|(seed, victim)| scope.spawn(move || victim.kill_all(&mut Dice(seed))))
+            .collect();
+        runs.into_iter().map(|run| run.join().unwrap()).collect()
+    });
     let mut all = Fell::default();
-    for victim in &victims {
-        let mut fell = Fell::default();
-        let start = Instant::now();
-        victim.kill_all(&mut dice, &mut fell);
-        eprintln!("{}: {} kills, {fell:?}, {:?}", victim.tool, victim.kills, start.elapsed());
+    for (victim, fell) in victims.iter().zip(&fallen) {
+        eprintln!("{}: {} kills, {fell:?}", victim.tool, victim.kills);
         all.before_the_first_file += fell.before_the_first_file;
         all.between += fell.between;
         all.after_the_last_file += fell.after_the_last_file;
@@ -441,4 +449,24 @@ fn a_kill_at_any_point_leaves_every_file_whole() {
     assert_eq!(all.before_the_first_file + all.between + all.after_the_last_file, 200);
     assert!(all.between > 0, "no kill fell between the first and the last changed file: {all:?}");
     assert!(all.with_staged_files > 0, "no kill left anything to sweep: {all:?}");
+}
+
+/// A pass holds a lock a file, and a shell allows few open files.
+#[cfg(unix)]
+#[test]
+fn a_pass_over_more_files_than_a_process_may_open_by_default() {
+    use std::os::unix::fs::PermissionsExt;
+    let project = Project::empty();
+    for number in 0..300 {
+        project.write(&format!("a/f{number}.txt"), "x");
+    }
+    let program = project.outside().join("limited");
+    let text = format!("#!/bin/sh\nulimit -Sn 128\nexec '{}' \"$@\"\n", didi().display());
+    fs::write(&program, text).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut server = Launch::over(project.root()).args(["--yolo"]).program(program).start();
+    let moves = json!({"moves": [{"from": "res://a", "to": "res://b"}]});
+    let moved = server.call("project_move_files", moves);
+    assert_eq!(moved["isError"], false, "{moved}");
+    assert_eq!(project.tree().keys().filter(|path| path.starts_with("b/")).count(), 300);
 }

@@ -139,6 +139,7 @@ fn added<'a>(before: &[u8], after: &'a [u8]) -> Vec<&'a [u8]> {
     came
 }
 
+/// BL-02, BL-10, BL-16, BL-17, BL-31:
 /// Every case again: an edit of its root adds one line, in the file's own line ends, and the engine reads it.
 #[test]
 fn an_edit_of_any_case_adds_the_asked_line_alone() {

@@ -9,7 +9,12 @@
 
 mod report;
 
-use std::{collections::BTreeSet, fs, path::Path};
+use std::{
+    collections::BTreeSet,
+    fs,
+    io::Write as _,
+    path::{Path, PathBuf},
+};
 
 use didi_formats::{document::Document, scene::Scene};
 use report::{Compared, engine, import, run};
@@ -60,6 +65,49 @@ fn the_fixture_projects_mean_what_the_engine_says() {
     }
     eprintln!("{files} files, {values} values compared");
     assert!(files >= 15, "{files} files");
+}
+
+/// The corpus of real projects, which is kept beside the repository and is not part of it.
+fn corpus() -> Option<PathBuf> {
+    let named = std::env::var_os("DIDI_TEST_CORPUS").map(PathBuf::from);
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
+    let folder = named.unwrap_or_else(beside);
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    let line = format!("left out: no corpus at {}; name one in DIDI_TEST_CORPUS", folder.display());
+    // The print macros are captured; a line written to the stream itself is seen.
+    let _ = writeln!(std::io::stderr(), "{line}");
+    None
+}
+
+/// Of real files those that the engine loads as they are: the others need pictures or code that are not there.
+#[test]
+fn real_files_mean_what_the_engine_says() {
+    let (Some(corpus), Some(engine)) = (corpus(), engine()) else { return };
+    let project = tempfile::tempdir().unwrap();
+    copy(&corpus, project.path());
+    fs::write(project.path().join("project.godot"), "config_version=5\n").unwrap();
+    run(&engine, project.path(), &["report", "res://"]);
+    let report = fs::read(project.path().join("report.json")).unwrap();
+    let report: Json = serde_json::from_slice(&report).unwrap();
+    let (mut files, mut values, mut faults) = (0, 0, vec![]);
+    for (file, report) in report.as_object().unwrap().iter().filter(|(_, one)| one.is_object()) {
+        let source = fs::read(project.path().join(file)).unwrap();
+        let scene = Scene::parse(&source).unwrap_or_else(|error| panic!("{file}: {error}"));
+        if scene.ext_resources().len() > 0 {
+            continue;
+        }
+        let mut compared = Compared::new(file, report);
+        compared.whole(&scene);
+        faults.append(&mut compared.faults);
+        values += compared.values;
+        files += 1;
+    }
+    eprintln!("{files} of {} files, {values} values compared", report.as_object().unwrap().len());
+    let shown = faults.iter().take(30).cloned().collect::<Vec<_>>().join("\n");
+    assert!(faults.is_empty(), "{} values differ:\n{shown}", faults.len());
+    assert!(files > 0);
 }
 
 #[test]

@@ -22,7 +22,7 @@ use didi_plugin_api::{
     refusal::{Refusal, codes},
 };
 
-pub use self::lock::{FileLock, LOCK_WAIT};
+pub use self::lock::{FileLock, LOCK_WAIT, allow_many_files};
 use crate::cancel::Cancel;
 
 /// Largest file that is written or compared, in bytes.

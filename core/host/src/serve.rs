@@ -23,7 +23,7 @@ use crate::{
     cli::{Options, Usage},
     dispatch::{Dispatcher, Settings},
     engine::Engines,
-    files::ProjectFiles,
+    files::{ProjectFiles, allow_many_files},
     front::stdio::{Lines, Output, Step},
     loader::{Loader, Row, State},
     log::LogRing,
@@ -98,6 +98,7 @@ impl Parts {
 pub fn serve(options: &Options, output: Output) -> Result<(), Usage> {
     let log = LogRing::default();
     let project = options.project_root()?;
+    allow_many_files();
     let parts = Arc::new(Parts::new(options, project, log.clone())?);
     let pending = Pending::default();
     let output = Arc::new(output);

@@ -5,7 +5,7 @@
 //!
 //! Spec: P-53, scripts.
 
-use didi_gdscript::faults;
+use didi_gdscript::{faults, lines};
 use didi_plugin_api::prelude::*;
 
 use crate::syntax;
@@ -172,16 +172,21 @@ fn by_grammar(
     text: &str,
 ) -> Result<Vec<Diagnostic>, Refusal> {
     let tree = syntax::parse(ctx, text)?;
+    let at = |line, column, message: &str| Diagnostic {
+        line: Some(line),
+        column: Some(column),
+        file: subject.file(),
+        ..error("syntax", message)
+    };
     let found = faults::of_tree(&tree, text, MAX_DIAGNOSTICS);
-    Ok(found
-        .into_iter()
-        .map(|fault| Diagnostic {
-            line: Some(fault.line),
-            column: Some(fault.column),
-            file: subject.file(),
-            ..error("syntax", &fault.message)
-        })
-        .collect())
+    let mut found: Vec<_> =
+        found.into_iter().map(|fault| at(fault.line, fault.column, &fault.message)).collect();
+    // The grammar reads both; the engine takes the first that a file uses, and refuses the other.
+    if let Err(line) = lines::style(text, &lines::of(text)) {
+        found.push(at(line, 1, "tabs and spaces are mixed in the indentation"));
+        found.sort_by_key(|one| one.line);
+    }
+    Ok(found)
 }
 
 /// What an engine said. Without `diagnostics` no compiler answered.

@@ -76,8 +76,18 @@ pub(super) fn text(value: f64, layout: fn(&str) -> String) -> String {
     }
     let rounded = (0..16).map(|digits| format!("{value:.digits$e}"));
     let long = [format!("{value:.16e}"), format!("{value:.17e}")];
-    let tried = rounded.chain(long.iter().flat_map(|long| beside(long)));
-    tried.map(|digits| layout(&digits)).find(right).unwrap_or(shortest)
+    let shorter = std::iter::once(format!("{value:e}")).chain(rounded);
+    let tried = shorter.chain(long.iter().flat_map(|long| beside(long)));
+    // Zeros behind the point count as digits, so a small number keeps more of them with an exponent.
+    let forms = tried.flat_map(|digits| [layout(&digits), with_exponent(&digits)]);
+    forms.into_iter().find(right).unwrap_or(shortest)
+}
+
+/// `-1.25e-7` as `-1.25e-07`.
+fn with_exponent(digits: &str) -> String {
+    let (mantissa, exponent) = digits.split_once('e').unwrap_or((digits, "0"));
+    let (sign, exponent) = exponent.strip_prefix('-').map_or(('+', exponent), |rest| ('-', rest));
+    format!("{mantissa}e{sign}{exponent:0>2}")
 }
 
 /// Numbers with as many digits as one has, at the same place of the point, nearest first.

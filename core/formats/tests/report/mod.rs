@@ -212,6 +212,8 @@ impl<'r> Compared<'r> {
             // makes its keys anew, in another order, whenever it is asked for them.
             let again = entries[at + 1..].iter().any(|later| later.key == entry.key);
             let made_anew = entry.key.starts_with("tracks/") && entry.key.ends_with("/keys");
+            // A texture gives a copy of its picture.
+            let made_anew = made_anew || theirs[text_hex(&entry.key)] == "E";
             if again || made_anew || entry.key == "script" {
                 continue;
             }

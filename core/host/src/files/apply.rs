@@ -26,7 +26,7 @@ use super::{
 use crate::cancel::Cancel;
 
 /// Changes of one pass.
-const MAX_CHANGES: usize = 10_000;
+pub(super) const MAX_CHANGES: usize = 10_000;
 
 /// The locks of a pass by path, taken in that order.
 type Locks = BTreeMap<String, FileLock>;

@@ -146,6 +146,29 @@ impl ProjectFiles {
     }
 }
 
+/// Open files that a process may want: a lock for each path of the largest pass, and some room.
+#[cfg(unix)]
+const WANTED_FILES: u64 = 2 * super::apply::MAX_CHANGES as u64 + 512;
+
+/// Raises how many files the process may have open, as far as the system lets it: a shell's default is less than
+/// a large pass has locks.
+#[cfg(unix)]
+pub fn allow_many_files() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let wanted = maximum.map_or(WANTED_FILES, |most| most.min(WANTED_FILES));
+    if current.is_some_and(|now| now < wanted) {
+        let raised = Rlimit { current: Some(wanted), maximum };
+        if let Err(error) = setrlimit(Resource::Nofile, raised) {
+            tracing::debug!("the limit of open files stays as it is: {error}");
+        }
+    }
+}
+
+/// Other systems have no such limit.
+#[cfg(not(unix))]
+pub fn allow_many_files() {}
+
 fn open(file: &Path, create: bool) -> io::Result<File> {
     OpenOptions::new().create(create).truncate(false).read(true).write(true).open(file)
 }

@@ -106,6 +106,7 @@ fn changed(before: &str, after: &str) -> Vec<String> {
     pairs.map(|(_, after)| after.trim().to_owned()).collect()
 }
 
+/// BL-13.
 #[test]
 fn every_place_follows_and_nothing_else_changes() {
     let dir = project();
@@ -199,6 +200,7 @@ fn a_preview_names_every_file_and_changes_none() {
     assert!(kit.record().written.is_empty());
 }
 
+/// BL-04, BL-25.
 #[test]
 fn what_can_not_be_done_is_refused_with_the_argument_at_fault() {
     let dir = project();
@@ -240,6 +242,7 @@ fn a_root_has_its_name_in_its_own_file_alone() {
     assert_eq!(read(dir.path(), "child.tscn"), CHILD);
 }
 
+/// BL-13.
 #[test]
 fn a_real_engine_finds_every_path_afterwards() {
     let Some(engine) = real_engine() else { return };

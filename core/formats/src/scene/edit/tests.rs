@@ -24,6 +24,7 @@ fn set(source: &str, place: Place<'_>, key: &str, value: &str) -> String {
     edited(source, |scene| scene.set_property(place, key, value))
 }
 
+/// BL-01.
 #[test]
 fn a_string_that_looks_like_a_scene() {
     let after = set(GHOST, Place::Node(1), "text", "\"y\"");
@@ -115,6 +116,7 @@ fn a_script_stands_before_what_it_declares() {
     assert_eq!(after, source.replace("hp", "script = null\nhp"));
 }
 
+/// BL-04.
 #[test]
 fn names_are_escaped_by_the_engines_rules() {
     let name = escaped("Имя \"x\" \\ O'Neil");

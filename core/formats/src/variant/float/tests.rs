@@ -51,3 +51,14 @@ fn digits_are_read_as_the_number_that_was_meant() {
     let (_, lost) = tried(60..2020);
     assert!(lost < 400, "{lost} of 20,000");
 }
+
+/// Zeros behind the point are digits to the engine, which reads 18 of them.
+#[test]
+fn a_small_number_keeps_its_digits() {
+    for value in
+        [-0.004_746_619_585_057_854, 0.001_234_567_890_123_456_7, 0.012_345_678_901_234_568_f64]
+    {
+        let text = super::super::float_text(value);
+        assert_eq!(read(&text).to_bits(), value.to_bits(), "{text}");
+    }
+}
