@@ -90,7 +90,8 @@ impl Engine {
         let mut child = command.spawn().expect("the engine can be started");
         let end = Instant::now() + START_LIMIT;
         loop {
-            let found = discovery::scan(&sessions(project)).expect("the folder is private").sessions;
+            let found =
+                discovery::scan(&sessions(project)).expect("the folder is private").sessions;
             let own = |descriptor: &Descriptor| descriptor.identity.pid == child.id();
             if let Some(descriptor) = found.into_iter().find(own) {
                 assert_eq!(descriptor.identity.kind, kind);
@@ -242,7 +243,7 @@ impl Client {
     }
 
     fn receive(&mut self) -> Response {
-        let mut buffer = [0; 64 * 1024];
+        let mut buffer = vec![0; 64 * 1024];
         loop {
             if let Some(payload) = self.decoder.next_frame().expect("the engine keeps its bounds") {
                 return Response::from_slice(payload).expect("the engine answers in its form");

@@ -2,6 +2,7 @@
 //!
 //! The engine logs from many threads, and logging while logging would not end: nothing is called here but the
 //! ring's own push.
+#![allow(clippy::too_many_arguments, reason = "the engine's own signature")]
 
 use std::{
     cell::Cell,

@@ -1,4 +1,5 @@
 //! The one dispatcher: from a method's name to the function that carries it out. A method is a file.
+#![allow(clippy::unnecessary_wraps, reason = "every method has the same signature")]
 
 mod editor;
 mod engine;
@@ -19,6 +20,7 @@ pub(crate) struct Context {
     /// Editor or game.
     pub(crate) kind: SessionKind,
     /// What the bridge's own threads see too.
+    #[allow(dead_code, reason = "for jobs, which come with reimports")]
     pub(crate) shared: Arc<Shared>,
 }
 
@@ -28,8 +30,11 @@ pub(crate) enum Run {
     /// Within the frame that takes it up.
     Now(fn(&Context, &Params) -> Answer),
     /// Over several frames.
-    Later(fn(&Context, &Params) -> Result<Box<dyn Task>, BridgeError>),
+    Later(fn(&Context, &Params) -> Begun),
 }
+
+/// A command that goes on in later frames, or was refused at once.
+pub(crate) type Begun = Result<Box<dyn Task>, BridgeError>;
 
 use Run::{Later, Now};
 

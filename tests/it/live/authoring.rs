@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 fn opened(project: &Project) -> Option<(Engine, Client)> {
     let engine = Engine::editor(project)?;
     let mut client = engine.connect();
-    let params = json!({"scene_path": "res://made/new.tscn", "root_type": "Node2D", "root_name": "New"});
+    let params =
+        json!({"scene_path": "res://made/new.tscn", "root_type": "Node2D", "root_name": "New"});
     let created = client.done("scene.create", params);
     assert_eq!((&created["opened"], &created["saved"]), (&json!(true), &json!(true)), "{created}");
     Some((engine, client))
@@ -50,7 +51,7 @@ fn a_scene_is_made_filled_saved_and_loaded_by_another_engine() {
         var told = [node.get_class(), player.position.x, player.is_in_group(\"players\"), lamp.scene_file_path,\n\
         \tnode.get_node(\"Tick\").timeout.get_connections().size(), node.get_script().resource_path]\n\
         node.free()\nreturn told";
-    let expected = json!(["Node2D", 12.0, true, "res://lamps/lamp.tscn", 1.0, "res://made/new.gd"]);
+    let expected = json!(["Node2D", 12.0, true, "res://lamps/lamp.tscn", 1, "res://made/new.gd"]);
     assert_eq!(ask_engine(&project, body), expected);
     assert!(lamp.as_str().unwrap().starts_with("/root/New/Player/"));
 }

@@ -33,10 +33,7 @@ fn frames(tree: &Value) -> u64 {
 fn a_paused_game_stands_still_and_steps_frame_by_frame() {
     let Some(engine) = Engine::game(&counter()) else { return };
     let mut client = engine.connect();
-    assert_eq!(
-        client.refused("runtime.step", json!({})),
-        (409, "game_not_paused".to_owned())
-    );
+    assert_eq!(client.refused("runtime.step", json!({})), (409, "game_not_paused".to_owned()));
     assert_eq!(client.done("runtime.setPaused", json!({"paused": true}))["paused"], true);
     let tree = json!({"root_path": "/root/Main", "max_depth": 1});
     let before = client.done("runtime.getTree", tree.clone());
@@ -51,9 +48,7 @@ fn a_paused_game_stands_still_and_steps_frame_by_frame() {
 fn input_reaches_the_game_and_is_held_while_it_is_paused() {
     let Some(engine) = Engine::game(&counter()) else { return };
     let mut client = engine.connect();
-    let walk = |pressed| {
-        json!({"events": [{"type": "action", "action_name": "walk_right", "pressed": pressed}]})
-    };
+    let walk = |pressed| json!({"events": [{"type": "action", "action_name": "walk_right", "pressed": pressed}]});
     client.done("runtime.setPaused", json!({"paused": true}));
     let held = client.done("runtime.injectInput", walk(true));
     assert_eq!((&held["queued_event_count"], &held["outcome"]), (&json!(1), &json!("queued")));

@@ -1,5 +1,7 @@
 //! Every type of value that a property holds: written, read back, saved, and read by a separate engine.
 
+use std::fmt::Write as _;
+
 use didi_tests::{
     Project,
     live::{Client, Engine, ask_engine},
@@ -22,7 +24,11 @@ fn cases() -> Vec<(&'static str, &'static str, Value)> {
         ("a_vector3i", "Vector3i", v3(1, 2, 16_777_217)),
         ("a_vector4", "Vector4", json!({"x": 1.0, "y": 2.0, "z": 3.0, "w": 4.5})),
         ("a_vector4i", "Vector4i", json!({"x": 1, "y": 2, "z": 3, "w": 4})),
-        ("a_rect", "Rect2", json!({"position": {"x": 1.0, "y": 2.0}, "size": {"x": 3.0, "y": 4.0}})),
+        (
+            "a_rect",
+            "Rect2",
+            json!({"position": {"x": 1.0, "y": 2.0}, "size": {"x": 3.0, "y": 4.0}}),
+        ),
         ("a_recti", "Rect2i", json!({"position": {"x": 1, "y": 2}, "size": {"x": 3, "y": 4}})),
         ("a_color", "Color", json!({"r": 0.25, "g": 0.5, "b": 0.75, "a": 1.0})),
         ("a_plane", "Plane", json!({"normal": {"x": 0.0, "y": 1.0, "z": 0.0}, "d": 2.5})),
@@ -80,7 +86,7 @@ fn project() -> Project {
     let project = Project::sample();
     let mut script = String::from("@tool\nextends Node\n\n");
     for (name, kind, _) in cases() {
-        script += &format!("@export_storage var {name}: {kind}\n");
+        writeln!(script, "@export_storage var {name}: {kind}").unwrap();
     }
     project.write("every.gd", script);
     project.write(
@@ -134,10 +140,7 @@ fn every_type_is_written_read_back_undone_and_saved() {
     assert_eq!(text("typed_ints"), "Array[int]([3, 4])");
     assert_eq!(text("numbered"), "Dictionary[int, String]({7: \"seven\"})");
     assert_eq!(text("colors"), "PackedColorArray(0.25, 0.5, 1, 0.5)");
-    assert_eq!(
-        text("a_transform3d"),
-        "Transform3D(2, 0, 0.5, 0, 3, 0, 0, 0, 4, 1, 2, 3)"
-    );
+    assert_eq!(text("a_transform3d"), "Transform3D(2, 0, 0.5, 0, 3, 0, 0, 0, 4, 1, 2, 3)");
     for (name, kind, _) in cases() {
         let expected = match kind {
             kind if kind.starts_with("Array") => "Array",
