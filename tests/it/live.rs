@@ -3,5 +3,6 @@
 
 mod authoring;
 mod game;
+mod project;
 mod sessions;
 mod values;

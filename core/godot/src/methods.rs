@@ -3,6 +3,7 @@
 
 mod editor;
 mod engine;
+mod project;
 mod runtime;
 mod scene;
 mod script;
@@ -47,6 +48,15 @@ const METHODS: &[(&str, Run)] = &[
     ("editor.saveScene", Now(editor::save_scene::run)),
     ("editor.undo", Now(editor::undo::run)),
     ("engine.classExists", Now(engine::class_exists::run)),
+    ("project.getSetting", Now(project::get_setting::run)),
+    ("project.listAutoloads", Now(project::list_autoloads::run)),
+    ("project.listInputActions", Now(project::list_input_actions::run)),
+    ("project.removeAutoload", Now(project::remove_autoload::run)),
+    ("project.removeInputAction", Now(project::remove_input_action::run)),
+    ("project.resolveUids", Now(project::resolve_uids::run)),
+    ("project.setAutoload", Now(project::set_autoload::run)),
+    ("project.setInputAction", Now(project::set_input_action::run)),
+    ("project.setSetting", Now(project::set_setting::run)),
     ("runtime.getTree", Now(runtime::get_tree::run)),
     ("runtime.injectInput", Now(runtime::inject_input::run)),
     ("runtime.setPaused", Now(runtime::set_paused::run)),
