@@ -2,7 +2,9 @@
 //! a separate engine, never in a method's own answer.
 
 mod authoring;
+mod expressions;
 mod game;
+mod parts;
 mod project;
 mod sessions;
 mod values;

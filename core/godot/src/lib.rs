@@ -8,6 +8,7 @@
 mod backend;
 mod bridge;
 mod edit;
+mod expression;
 mod json;
 mod logger;
 mod methods;

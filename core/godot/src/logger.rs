@@ -35,6 +35,8 @@ pub(crate) fn output() -> Arc<LogRing> {
 
 /// Begins to keep it.
 pub(crate) fn attach() {
+    // The bindings look the class up when it is first seen, which may not happen on two threads at once.
+    let _ = ScriptBacktrace::class_id();
     let logger = DidiLogger::new_gd();
     Os::singleton().add_logger(&logger);
     ATTACHED.set(Some(logger));

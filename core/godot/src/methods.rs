@@ -1,6 +1,7 @@
 //! The one dispatcher: from a method's name to the function that carries it out. A method is a file.
 #![allow(clippy::unnecessary_wraps, reason = "every method has the same signature")]
 
+mod anim;
 mod editor;
 mod engine;
 mod project;
@@ -8,6 +9,8 @@ mod runtime;
 mod scene;
 mod script;
 mod signal;
+mod tilemap;
+mod ui;
 
 use std::sync::Arc;
 
@@ -41,6 +44,9 @@ use Run::{Later, Now};
 
 /// Every method that this extension has, sorted by name.
 const METHODS: &[(&str, Run)] = &[
+    ("anim.addLibrary", Now(anim::add_library::run)),
+    ("anim.listTracks", Now(anim::list_tracks::run)),
+    ("anim.playTrack", Now(anim::play_track::run)),
     ("editor.getSelection", Now(editor::get_selection::run)),
     ("editor.getState", Now(editor::get_state::run)),
     ("editor.openScenes", Now(editor::open_scenes::run)),
@@ -57,6 +63,7 @@ const METHODS: &[(&str, Run)] = &[
     ("project.setAutoload", Now(project::set_autoload::run)),
     ("project.setInputAction", Now(project::set_input_action::run)),
     ("project.setSetting", Now(project::set_setting::run)),
+    ("runtime.evalGdscript", Now(runtime::eval_gdscript::run)),
     ("runtime.getTree", Now(runtime::get_tree::run)),
     ("runtime.injectInput", Now(runtime::inject_input::run)),
     ("runtime.setPaused", Now(runtime::set_paused::run)),
@@ -73,6 +80,10 @@ const METHODS: &[(&str, Run)] = &[
     ("scene.setProperty", Now(scene::set_property::run)),
     ("script.attachToNode", Now(script::attach_to_node::run)),
     ("signal.connect", Now(signal::connect::run)),
+    ("tilemap.getUsedRect", Now(tilemap::get_used_rect::run)),
+    ("tilemap.setCells", Now(tilemap::set_cells::run)),
+    ("ui.hitTest", Now(ui::hit_test::run)),
+    ("ui.listControls", Now(ui::list_controls::run)),
 ];
 
 /// The function of a method, where this extension has it.

@@ -1,5 +1,6 @@
 //! The running game: its tree, its time, its input, its end.
 
+pub(crate) mod eval_gdscript;
 pub(crate) mod get_tree;
 pub(crate) mod held_input;
 pub(crate) mod inject_input;
