@@ -6,6 +6,7 @@
 #![allow(unsafe_code, reason = "the engine's entry point is declared by an unsafe trait")]
 
 mod backend;
+mod background;
 mod bridge;
 mod edit;
 mod expression;

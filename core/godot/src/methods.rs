@@ -2,15 +2,18 @@
 #![allow(clippy::unnecessary_wraps, reason = "every method has the same signature")]
 
 mod anim;
+mod asset;
 mod editor;
 mod engine;
 mod project;
+mod resource;
 mod runtime;
 mod scene;
 mod script;
 mod signal;
 mod tilemap;
 mod ui;
+mod vision;
 
 use std::sync::Arc;
 
@@ -24,7 +27,6 @@ pub(crate) struct Context {
     /// Editor or game.
     pub(crate) kind: SessionKind,
     /// What the bridge's own threads see too.
-    #[allow(dead_code, reason = "for jobs, which come with reimports")]
     pub(crate) shared: Arc<Shared>,
 }
 
@@ -47,10 +49,15 @@ const METHODS: &[(&str, Run)] = &[
     ("anim.addLibrary", Now(anim::add_library::run)),
     ("anim.listTracks", Now(anim::list_tracks::run)),
     ("anim.playTrack", Now(anim::play_track::run)),
+    ("asset.readImportedStream", Now(asset::read_imported_stream::run)),
+    ("asset.reimport", Later(asset::reimport::run)),
+    ("editor.getProtocolServers", Now(editor::get_protocol_servers::run)),
+    ("editor.getRecoveryState", Now(editor::get_recovery_state::run)),
     ("editor.getSelection", Now(editor::get_selection::run)),
     ("editor.getState", Now(editor::get_state::run)),
     ("editor.openScenes", Now(editor::open_scenes::run)),
     ("editor.redo", Now(editor::redo::run)),
+    ("editor.reloadProject", Later(editor::reload_project::run)),
     ("editor.saveScene", Now(editor::save_scene::run)),
     ("editor.undo", Now(editor::undo::run)),
     ("engine.classExists", Now(engine::class_exists::run)),
@@ -63,12 +70,14 @@ const METHODS: &[(&str, Run)] = &[
     ("project.setAutoload", Now(project::set_autoload::run)),
     ("project.setInputAction", Now(project::set_input_action::run)),
     ("project.setSetting", Now(project::set_setting::run)),
+    ("resource.refreshCached", Later(resource::refresh_cached::run)),
     ("runtime.evalGdscript", Now(runtime::eval_gdscript::run)),
     ("runtime.getTree", Now(runtime::get_tree::run)),
     ("runtime.injectInput", Now(runtime::inject_input::run)),
     ("runtime.setPaused", Now(runtime::set_paused::run)),
     ("runtime.step", Later(runtime::step::run)),
     ("runtime.stop", Now(runtime::stop::run)),
+    ("runtime.watchInvariants", Later(runtime::watch_invariants::run)),
     ("scene.addToGroup", Now(scene::add_to_group::run)),
     ("scene.close", Later(scene::close::run)),
     ("scene.create", Later(scene::create::run)),
@@ -76,6 +85,7 @@ const METHODS: &[(&str, Run)] = &[
     ("scene.getProperty", Now(scene::get_property::run)),
     ("scene.instantiateNode", Now(scene::instantiate_node::run)),
     ("scene.open", Later(scene::open::run)),
+    ("scene.packBranch", Now(scene::pack_branch::run)),
     ("scene.removeNode", Now(scene::remove_node::run)),
     ("scene.setProperty", Now(scene::set_property::run)),
     ("script.attachToNode", Now(script::attach_to_node::run)),
@@ -84,6 +94,7 @@ const METHODS: &[(&str, Run)] = &[
     ("tilemap.setCells", Now(tilemap::set_cells::run)),
     ("ui.hitTest", Now(ui::hit_test::run)),
     ("ui.listControls", Now(ui::list_controls::run)),
+    ("vision.captureViewport", Later(vision::capture_viewport::run)),
 ];
 
 /// The function of a method, where this extension has it.

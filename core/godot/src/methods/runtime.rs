@@ -7,3 +7,4 @@ pub(crate) mod inject_input;
 pub(crate) mod set_paused;
 pub(crate) mod step;
 pub(crate) mod stop;
+pub(crate) mod watch_invariants;

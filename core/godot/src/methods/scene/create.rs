@@ -77,9 +77,7 @@ fn save(path: &str, class: &str, name: &str) -> Result<(), BridgeError> {
     if saved != Error::OK {
         return Err(not_saved(path, &format!("{saved:?}")));
     }
-    if let Some(mut files) = waiting::file_system() {
-        files.update_file(path);
-    }
+    waiting::announce(path);
     Ok(())
 }
 
