@@ -1,7 +1,11 @@
 //! The bridge in a real editor and a real game, spoken to directly. Effects are looked at in saved files and by
 //! a separate engine, never in a method's own answer.
 
+mod assets;
 mod authoring;
+mod expressions;
 mod game;
+mod parts;
+mod project;
 mod sessions;
 mod values;

@@ -243,7 +243,7 @@ impl Client {
     }
 
     fn receive(&mut self) -> Response {
-        let mut buffer = [0; 64 * 1024];
+        let mut buffer = vec![0; 64 * 1024];
         loop {
             if let Some(payload) = self.decoder.next_frame().expect("the engine keeps its bounds") {
                 return Response::from_slice(payload).expect("the engine answers in its form");

@@ -34,6 +34,9 @@ pub trait Backend {
     /// Begins a command. May panic: the caller gets an answer, and the session goes on.
     fn begin(&mut self, call: &Call) -> Step;
 
+    /// Comes once a frame, before any command.
+    fn each_frame(&mut self) {}
+
     /// Whether commands may be taken off the queue in this frame; they wait while an import runs.
     fn is_ready(&mut self) -> bool {
         true

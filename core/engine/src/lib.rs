@@ -8,6 +8,7 @@
 //! * [`server`]: connections, the token check, methods answered beside the main thread.
 //! * [`queue`]: commands for the main thread and their deadline. [`pump`]: the main thread's side.
 //! * [`ring`]: bounded records and cursors. [`diagnostics`]: what was printed while a call ran.
+//! * [`sandbox`]: the read-only expressions that may be evaluated.
 //! * [`pace`]: how long a frame may wait for the next command. [`detached`]: work that outlives its call.
 #![deny(missing_docs)]
 
@@ -18,6 +19,7 @@ pub mod pace;
 pub mod pump;
 pub mod queue;
 pub mod ring;
+pub mod sandbox;
 pub mod server;
 pub mod session;
 mod transport;

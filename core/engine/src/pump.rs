@@ -55,6 +55,7 @@ impl Pump {
     /// Does what waits. With an `end` it then stays for commands still to come until that time, as long as no
     /// command needs the next frame.
     pub fn frame(&mut self, backend: &mut dyn Backend, end: Option<Instant>) {
+        let _ = catch_unwind(AssertUnwindSafe(|| backend.each_frame()));
         self.poll();
         let mut begun = 0;
         let mut end = end;

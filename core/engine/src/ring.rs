@@ -217,8 +217,12 @@ impl Inner {
 }
 
 /// The start of a text in at most so many bytes.
-pub(crate) fn cut(text: &str, max_bytes: usize) -> &str {
-    &text[..text.floor_char_boundary(max_bytes)]
+pub fn cut(text: &str, max_bytes: usize) -> &str {
+    let mut end = max_bytes.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
 }
 
 fn bounded(details: Value) -> Value {

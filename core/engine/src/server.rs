@@ -89,7 +89,10 @@ impl Shared {
     fn answer(&self, method: &'static Method, params: Map<String, Value>) -> Answer {
         match method.thread {
             Thread::Bridge => self.at_once(method.name, params),
-            Thread::Main => self.queue.run(Call { method, params }, self.main_thread_deadline),
+            Thread::Main => {
+                let limit = self.main_thread_deadline + method.extra_time(&params);
+                self.queue.run(Call { method, params }, limit)
+            }
         }
     }
 

@@ -6,6 +6,7 @@ use didi_engine::{Backend, Call, Step, server::Shared};
 use didi_wire::{BridgeError, SessionKind};
 
 use crate::{
+    background,
     edit::history::{self, Histories},
     methods::{self, Context, Run},
     waiting::Readiness,
@@ -41,6 +42,10 @@ impl Backend for GodotBackend {
                 Err(refused) => Step::Done(Err(refused)),
             },
         }
+    }
+
+    fn each_frame(&mut self) {
+        background::look();
     }
 
     fn is_ready(&mut self) -> bool {

@@ -6,8 +6,10 @@
 #![allow(unsafe_code, reason = "the engine's entry point is declared by an unsafe trait")]
 
 mod backend;
+mod background;
 mod bridge;
 mod edit;
+mod expression;
 mod json;
 mod logger;
 mod methods;

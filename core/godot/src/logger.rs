@@ -2,6 +2,7 @@
 //!
 //! The engine logs from many threads, and logging while logging would not end: nothing is called here but the
 //! ring's own push.
+#![allow(clippy::too_many_arguments, reason = "the engine's own signature")]
 
 use std::{
     cell::Cell,
@@ -34,6 +35,8 @@ pub(crate) fn output() -> Arc<LogRing> {
 
 /// Begins to keep it.
 pub(crate) fn attach() {
+    // The bindings look the class up when it is first seen, which may not happen on two threads at once.
+    let _ = ScriptBacktrace::class_id();
     let logger = DidiLogger::new_gd();
     Os::singleton().add_logger(&logger);
     ATTACHED.set(Some(logger));

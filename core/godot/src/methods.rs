@@ -1,11 +1,19 @@
 //! The one dispatcher: from a method's name to the function that carries it out. A method is a file.
+#![allow(clippy::unnecessary_wraps, reason = "every method has the same signature")]
 
+mod anim;
+mod asset;
 mod editor;
 mod engine;
+mod project;
+mod resource;
 mod runtime;
 mod scene;
 mod script;
 mod signal;
+mod tilemap;
+mod ui;
+mod vision;
 
 use std::sync::Arc;
 
@@ -28,25 +36,48 @@ pub(crate) enum Run {
     /// Within the frame that takes it up.
     Now(fn(&Context, &Params) -> Answer),
     /// Over several frames.
-    Later(fn(&Context, &Params) -> Result<Box<dyn Task>, BridgeError>),
+    Later(fn(&Context, &Params) -> Begun),
 }
+
+/// A command that goes on in later frames, or was refused at once.
+pub(crate) type Begun = Result<Box<dyn Task>, BridgeError>;
 
 use Run::{Later, Now};
 
 /// Every method that this extension has, sorted by name.
 const METHODS: &[(&str, Run)] = &[
+    ("anim.addLibrary", Now(anim::add_library::run)),
+    ("anim.listTracks", Now(anim::list_tracks::run)),
+    ("anim.playTrack", Now(anim::play_track::run)),
+    ("asset.readImportedStream", Now(asset::read_imported_stream::run)),
+    ("asset.reimport", Later(asset::reimport::run)),
+    ("editor.getProtocolServers", Now(editor::get_protocol_servers::run)),
+    ("editor.getRecoveryState", Now(editor::get_recovery_state::run)),
     ("editor.getSelection", Now(editor::get_selection::run)),
     ("editor.getState", Now(editor::get_state::run)),
     ("editor.openScenes", Now(editor::open_scenes::run)),
     ("editor.redo", Now(editor::redo::run)),
+    ("editor.reloadProject", Later(editor::reload_project::run)),
     ("editor.saveScene", Now(editor::save_scene::run)),
     ("editor.undo", Now(editor::undo::run)),
     ("engine.classExists", Now(engine::class_exists::run)),
+    ("project.getSetting", Now(project::get_setting::run)),
+    ("project.listAutoloads", Now(project::list_autoloads::run)),
+    ("project.listInputActions", Now(project::list_input_actions::run)),
+    ("project.removeAutoload", Now(project::remove_autoload::run)),
+    ("project.removeInputAction", Now(project::remove_input_action::run)),
+    ("project.resolveUids", Now(project::resolve_uids::run)),
+    ("project.setAutoload", Now(project::set_autoload::run)),
+    ("project.setInputAction", Now(project::set_input_action::run)),
+    ("project.setSetting", Now(project::set_setting::run)),
+    ("resource.refreshCached", Later(resource::refresh_cached::run)),
+    ("runtime.evalGdscript", Now(runtime::eval_gdscript::run)),
     ("runtime.getTree", Now(runtime::get_tree::run)),
     ("runtime.injectInput", Now(runtime::inject_input::run)),
     ("runtime.setPaused", Now(runtime::set_paused::run)),
     ("runtime.step", Later(runtime::step::run)),
     ("runtime.stop", Now(runtime::stop::run)),
+    ("runtime.watchInvariants", Later(runtime::watch_invariants::run)),
     ("scene.addToGroup", Now(scene::add_to_group::run)),
     ("scene.close", Later(scene::close::run)),
     ("scene.create", Later(scene::create::run)),
@@ -54,10 +85,16 @@ const METHODS: &[(&str, Run)] = &[
     ("scene.getProperty", Now(scene::get_property::run)),
     ("scene.instantiateNode", Now(scene::instantiate_node::run)),
     ("scene.open", Later(scene::open::run)),
+    ("scene.packBranch", Now(scene::pack_branch::run)),
     ("scene.removeNode", Now(scene::remove_node::run)),
     ("scene.setProperty", Now(scene::set_property::run)),
     ("script.attachToNode", Now(script::attach_to_node::run)),
     ("signal.connect", Now(signal::connect::run)),
+    ("tilemap.getUsedRect", Now(tilemap::get_used_rect::run)),
+    ("tilemap.setCells", Now(tilemap::set_cells::run)),
+    ("ui.hitTest", Now(ui::hit_test::run)),
+    ("ui.listControls", Now(ui::list_controls::run)),
+    ("vision.captureViewport", Later(vision::capture_viewport::run)),
 ];
 
 /// The function of a method, where this extension has it.

@@ -63,6 +63,18 @@ pub(crate) fn file_system() -> Option<Gd<EditorFileSystem>> {
     EditorInterface::singleton().get_resource_filesystem()
 }
 
+/// Tells the editor of a file that was written. One in a folder that the editor does not list yet is found by a
+/// scan, which goes on after the call.
+pub(crate) fn announce(path: &str) {
+    let Some(mut files) = file_system() else { return };
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    if folder == "res:/" || files.get_filesystem_path(folder).is_some() {
+        files.update_file(path);
+    } else if !files.is_scanning() {
+        files.scan();
+    }
+}
+
 fn watch_imports(files: &mut Gd<EditorFileSystem>) {
     let set = |value| Callable::from_fn("didi_import_watch", move |_| IMPORTING.set(value));
     files.connect("resources_reimporting", &set(true));

@@ -3,12 +3,17 @@
 //!
 //! The server reads it to refuse early, the engine to refuse in any case; neither has a list of its own.
 
+use std::time::Duration;
+
 use serde_json::{Map, Value};
 
 use crate::descriptor::SessionKind;
 
 #[cfg(test)]
 mod tests;
+
+/// Longest extra time of a call.
+const MAX_EXTRA_TIME: Duration = Duration::from_secs(120);
 
 /// Kinds of session that may run a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,6 +102,20 @@ impl Method {
                 params.get("replace").is_none_or(|replace| *replace == Value::Bool(true))
             }
         }
+    }
+
+    /// How much longer than the usual deadline a call may take, because its parameters ask for that: the window
+    /// that it watches, or the coroutine that it waits for. At most two minutes.
+    pub fn extra_time(&self, params: &Map<String, Value>) -> Duration {
+        let number = |name: &str| params.get(name).and_then(Value::as_u64).unwrap_or(0);
+        let asked = match self.name {
+            "runtime.watchInvariants" | "runtime.exploreScene" | "runtime.readProfiler" => {
+                Duration::from_millis(number("duration_ms"))
+            }
+            "scene.callMethod" => Duration::from_secs(number("timeout_seconds")),
+            _ => Duration::ZERO,
+        };
+        asked.min(MAX_EXTRA_TIME)
     }
 
     const fn on_the_bridge(self) -> Method {

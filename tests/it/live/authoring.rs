@@ -51,7 +51,7 @@ fn a_scene_is_made_filled_saved_and_loaded_by_another_engine() {
         var told = [node.get_class(), player.position.x, player.is_in_group(\"players\"), lamp.scene_file_path,\n\
         \tnode.get_node(\"Tick\").timeout.get_connections().size(), node.get_script().resource_path]\n\
         node.free()\nreturn told";
-    let expected = json!(["Node2D", 12.0, true, "res://lamps/lamp.tscn", 1.0, "res://made/new.gd"]);
+    let expected = json!(["Node2D", 12.0, true, "res://lamps/lamp.tscn", 1, "res://made/new.gd"]);
     assert_eq!(ask_engine(&project, body), expected);
     assert!(lamp.as_str().unwrap().starts_with("/root/New/Player/"));
 }

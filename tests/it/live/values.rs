@@ -1,5 +1,7 @@
 //! Every type of value that a property holds: written, read back, saved, and read by a separate engine.
 
+use std::fmt::Write as _;
+
 use didi_tests::{
     Project,
     live::{Client, Engine, ask_engine},
@@ -84,7 +86,7 @@ fn project() -> Project {
     let project = Project::sample();
     let mut script = String::from("@tool\nextends Node\n\n");
     for (name, kind, _) in cases() {
-        script += &format!("@export_storage var {name}: {kind}\n");
+        writeln!(script, "@export_storage var {name}: {kind}").unwrap();
     }
     project.write("every.gd", script);
     project.write(

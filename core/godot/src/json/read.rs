@@ -27,11 +27,6 @@ pub(crate) struct Wanted {
 pub(crate) type Fault = String;
 
 impl Wanted {
-    /// Any type.
-    pub(crate) fn any() -> Self {
-        Wanted::of(VariantType::NIL)
-    }
-
     /// One type.
     pub(crate) fn of(kind: VariantType) -> Self {
         Wanted { kind, class: None, like: Variant::nil() }
@@ -157,7 +152,7 @@ fn numbers(json: &Value, kind: VariantType, wanted: &Wanted) -> Result<Vec<f64>,
                     // An opaque colour may leave its last member out.
                     (None, _) => found.push(1.0),
                     (Some(inner), Part::Of(_, kind)) => {
-                        found.extend(numbers(inner, *kind, wanted)?)
+                        found.extend(numbers(inner, *kind, wanted)?);
                     }
                     (Some(inner), Part::Number(_)) => found.push(component(inner, kind, wanted)?),
                 }

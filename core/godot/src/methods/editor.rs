@@ -1,9 +1,12 @@
 //! The editor itself: what is open, saving, undo and redo.
 
+pub(crate) mod get_protocol_servers;
+pub(crate) mod get_recovery_state;
 pub(crate) mod get_selection;
 pub(crate) mod get_state;
 pub(crate) mod open_scenes;
 pub(crate) mod redo;
+pub(crate) mod reload_project;
 pub(crate) mod save_scene;
 mod steps;
 pub(crate) mod undo;

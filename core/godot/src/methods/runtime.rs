@@ -1,8 +1,10 @@
 //! The running game: its tree, its time, its input, its end.
 
+pub(crate) mod eval_gdscript;
 pub(crate) mod get_tree;
 pub(crate) mod held_input;
 pub(crate) mod inject_input;
 pub(crate) mod set_paused;
 pub(crate) mod step;
 pub(crate) mod stop;
+pub(crate) mod watch_invariants;

@@ -8,5 +8,6 @@ pub(crate) mod get_hierarchy;
 pub(crate) mod get_property;
 pub(crate) mod instantiate_node;
 pub(crate) mod open;
+pub(crate) mod pack_branch;
 pub(crate) mod remove_node;
 pub(crate) mod set_property;

@@ -68,6 +68,17 @@ fn nothing_that_changes_is_answered_beside_the_main_thread() {
 }
 
 #[test]
+fn a_watched_window_is_waited_for_and_bounded() {
+    let extra = |name: &str, params: Value| method(name).extra_time(params.as_object().unwrap());
+    let window = json!({"duration_ms": 30_000, "timeout_seconds": 7});
+    assert_eq!(extra("runtime.watchInvariants", window.clone()), Duration::from_secs(30));
+    assert_eq!(extra("scene.callMethod", window.clone()), Duration::from_secs(7));
+    assert_eq!(extra("scene.open", window), Duration::ZERO);
+    assert_eq!(extra("scene.callMethod", json!({"timeout_seconds": 1e30})), Duration::ZERO);
+    assert_eq!(extra("scene.callMethod", json!({"timeout_seconds": u64::MAX})), MAX_EXTRA_TIME);
+}
+
+#[test]
 fn other_names_are_told_apart() {
     assert_eq!(lookup("script.reflectClass"), Lookup::OfflineOnly);
     assert_eq!(lookup("physics.simulateStep"), Lookup::Reserved);

@@ -126,11 +126,10 @@ fn press(direction: Direction) {
 fn item(menu: &Gd<PopupMenu>, shortcut: &str) -> Option<i32> {
     let undo_menu = |at: i32| {
         let found = menu.get_item_shortcut(at)?;
-        (found.get_name().to_string() == shortcut).then(|| menu.get_item_id(at))
+        (found.get_name() == shortcut).then(|| menu.get_item_id(at))
     };
     // Text fields have an Undo of their own; the Scene menu has Save beside it.
-    let has_save = (0..menu.get_item_count()).any(|at| {
-        menu.get_item_shortcut(at).is_some_and(|found| found.get_name().to_string() == "Save Scene")
-    });
+    let has_save = (0..menu.get_item_count())
+        .any(|at| menu.get_item_shortcut(at).is_some_and(|found| found.get_name() == "Save Scene"));
     has_save.then(|| (0..menu.get_item_count()).find_map(undo_menu))?
 }

@@ -1,6 +1,6 @@
 //! `runtime.getTree`: the tree as it runs, within bounds that every cut names.
 
-use didi_engine::Answer;
+use didi_engine::{Answer, ring::cut};
 use godot::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -105,7 +105,7 @@ impl Walk<'_> {
     }
 
     fn field(&mut self, shown: &mut Value, name: &str, text: &str, max_bytes: usize) {
-        let kept = &text[..text.floor_char_boundary(max_bytes)];
+        let kept = cut(text, max_bytes);
         shown[name] = kept.into();
         if kept.len() < text.len() {
             shown[format!("{name}_truncated")] = true.into();

@@ -3,7 +3,6 @@
 use std::cell::Cell;
 
 use didi_engine::{Answer, Task};
-use didi_wire::BridgeError;
 use godot::{
     classes::{Engine, SceneTree},
     prelude::*,
@@ -13,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::held_input;
 use crate::{
-    methods::Context,
+    methods::{Begun, Context},
     node_path,
     params::{self, Params},
     refuse,
@@ -37,7 +36,7 @@ fn one() -> u64 {
     1
 }
 
-pub(crate) fn run(_context: &Context, params: &Params) -> Result<Box<dyn Task>, BridgeError> {
+pub(crate) fn run(_context: &Context, params: &Params) -> Begun {
     let args: Args = params::read(params)?;
     if !(1..=MAX_FRAMES).contains(&args.frames) {
         return Err(refuse::invalid("frames", format!("1 to {MAX_FRAMES} frames are taken")));

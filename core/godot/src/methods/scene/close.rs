@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use didi_engine::Task;
 use didi_wire::BridgeError;
 use godot::{classes::EditorInterface, prelude::*};
 use serde::Deserialize;
@@ -10,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::file;
 use crate::{
-    methods::{Context, editor},
+    methods::{Begun, Context, editor},
     node_path,
     params::{self, Params},
     refuse,
@@ -27,7 +26,7 @@ struct Args {
     discard_unsaved: bool,
 }
 
-pub(crate) fn run(_context: &Context, params: &Params) -> Result<Box<dyn Task>, BridgeError> {
+pub(crate) fn run(_context: &Context, params: &Params) -> Begun {
     let args: Args = params::read(params)?;
     let path = node_path::edited_root()?.get_scene_file_path().to_string();
     let (readable, unsaved) = editor::unsaved_scenes();

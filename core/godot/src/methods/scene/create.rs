@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use didi_engine::{Answer, Task};
+use didi_engine::Answer;
 use didi_wire::BridgeError;
 use godot::{
     classes::{ClassDb, EditorInterface, PackedScene, ResourceSaver},
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::file;
 use crate::{
-    methods::{Context, editor},
+    methods::{Begun, Context, editor},
     params::{self, Params},
     refuse, waiting,
 };
@@ -39,7 +39,7 @@ fn root() -> String {
     "Root".into()
 }
 
-pub(crate) fn run(_context: &Context, params: &Params) -> Result<Box<dyn Task>, BridgeError> {
+pub(crate) fn run(_context: &Context, params: &Params) -> Begun {
     let args: Args = params::read(params)?;
     let path = args.scene_path;
     file::check_target(&path, "scene_path")?;
@@ -77,9 +77,7 @@ fn save(path: &str, class: &str, name: &str) -> Result<(), BridgeError> {
     if saved != Error::OK {
         return Err(not_saved(path, &format!("{saved:?}")));
     }
-    if let Some(mut files) = waiting::file_system() {
-        files.update_file(path);
-    }
+    waiting::announce(path);
     Ok(())
 }
 

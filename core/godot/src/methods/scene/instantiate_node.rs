@@ -1,5 +1,7 @@
 //! `scene.instantiateNode`: adds a node of a class, or an instance of a scene, undoably.
 
+use std::path::Path;
+
 use didi_engine::Answer;
 use didi_wire::BridgeError;
 use godot::{
@@ -128,7 +130,11 @@ fn dependencies(path: &str) -> Vec<String> {
         let text = one.to_string();
         text.rsplit("::").next().unwrap_or(&text).to_owned()
     });
-    paths.filter(|path| path.ends_with(".tscn") || path.ends_with(".scn")).collect()
+    paths.filter(|path| is_scene(path)).collect()
+}
+
+fn is_scene(path: &str) -> bool {
+    Path::new(path).extension().is_some_and(|ending| ending == "tscn" || ending == "scn")
 }
 
 /// Gives it its name and properties; what the engine made something else of is told.

@@ -1,13 +1,11 @@
 //! `scene.open`: opens a scene, and answers once the editor shows it.
 
-use didi_engine::Task;
-use didi_wire::BridgeError;
 use serde::Deserialize;
 use serde_json::json;
 
 use super::file;
 use crate::{
-    methods::Context,
+    methods::{Begun, Context},
     params::{self, Params},
     refuse,
 };
@@ -18,7 +16,7 @@ struct Args {
     scene_path: String,
 }
 
-pub(crate) fn run(_context: &Context, params: &Params) -> Result<Box<dyn Task>, BridgeError> {
+pub(crate) fn run(_context: &Context, params: &Params) -> Begun {
     let args: Args = params::read(params)?;
     let path = args.scene_path;
     if !path.starts_with("res://") || !file::on_disk(&path).is_file() {

@@ -1,0 +1,38 @@
+//! `project.removeAutoload`: the project loads it no more.
+
+use didi_engine::Answer;
+use godot::prelude::*;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{file, list_autoloads, set_autoload};
+use crate::{
+    methods::Context,
+    params::{self, Params},
+    refuse,
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    name: String,
+}
+
+pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
+    let Args { name } = params::read(params)?;
+    if list_autoloads::entry(&name).is_none() {
+        let message = format!("there is no autoload `{name}`");
+        return Err(refuse::not_found(message, "project_list_autoloads", "lists them")
+            .with("field", "name"));
+    }
+    let setting = format!("autoload/{name}");
+    file::store(&setting, &Variant::nil())?;
+    Ok(json!({
+        "name": name,
+        "requires_editor_restart": true,
+        "registered_in_attached_editor": false,
+        "autoload": Value::Null,
+        "persisted": file::written(&setting).is_none(),
+        "limitation": set_autoload::LIMITATION,
+    }))
+}

@@ -1,0 +1,3 @@
+//! Resources that the editor holds.
+
+pub(crate) mod refresh_cached;

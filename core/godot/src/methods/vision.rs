@@ -1,0 +1,3 @@
+//! Pictures of what an editor or a game shows.
+
+pub(crate) mod capture_viewport;

@@ -1,0 +1,95 @@
+//! Round trips over the bridge of a real headless editor and game, printed as medians and tails.
+//!
+//! `cargo build --workspace --release` and `cargo bench -p didi-tests --bench bridge`; needs a Godot and the built extension.
+#![allow(clippy::disallowed_methods, reason = "a benchmark starts programs and reads the clock")]
+
+use std::time::{Duration, Instant};
+
+use didi_tests::{
+    Project,
+    live::{Client, Engine},
+};
+use serde_json::{Value, json};
+
+fn main() {
+    let project = Project::sample();
+    let Some(editor) = Engine::editor(&project) else { return };
+    let mut client = editor.connect();
+    client.done("editor.getState", json!({}));
+    run("editor: a read in a run of calls", &mut client, "editor.openScenes", &json!({}));
+    run("editor: on the bridge's own thread", &mut client, "session.handshake", &json!({}));
+    after_pauses(&mut client);
+    writes(&mut client);
+    hierarchy(&mut client);
+    drop(editor);
+    let project = Project::sample();
+    let Some(game) = Engine::game(&project) else { return };
+    let mut client = game.connect();
+    run("game: a read in a run of calls", &mut client, "runtime.getTree", &json!({"max_depth": 0}));
+}
+
+fn run(what: &str, client: &mut Client, method: &str, params: &Value) {
+    let spans = (0..1000).map(|_| timed(|| client.done(method, params.clone()))).collect();
+    report(what, spans);
+}
+
+fn after_pauses(client: &mut Client) {
+    let once = |_| {
+        std::thread::sleep(Duration::from_millis(317));
+        timed(|| client.done("editor.openScenes", json!({})))
+    };
+    report("editor: the first call after a pause", (0..20).map(once).collect());
+}
+
+fn writes(client: &mut Client) {
+    let params = json!({"scene_path": "res://bench.tscn", "root_name": "Bench"});
+    client.done("scene.create", params);
+    client.done("scene.instantiateNode", json!({"node_type": "Node2D", "name": "A"}));
+    let write = |at: usize| json!({"target_node": "A", "property_name": "position", "value": {"x": at, "y": 0}});
+    let batch = json!({"writes": (0..64).map(write).collect::<Vec<_>>()});
+    let start = Instant::now();
+    for _ in 0..16 {
+        client.done("scene.setProperty", batch.clone());
+    }
+    let spent = start.elapsed().as_secs_f64();
+    print(&format!("editor: {:.0} property writes a second, in batches of 64", 1024.0 / spent));
+}
+
+/// A root with 10,000 children.
+fn hierarchy(client: &mut Client) {
+    let mut scene = String::from("[gd_scene format=3]\n\n[node name=\"Big\" type=\"Node2D\"]\n");
+    for at in 0..10_000 {
+        scene += "\n[node name=\"N";
+        scene += &at.to_string();
+        scene += "\" type=\"Node2D\" parent=\".\"]\n";
+    }
+    let handshake = client.done("session.handshake", json!({}));
+    let folder = handshake["project_path"].as_str().unwrap_or_default().to_owned();
+    let written = std::fs::write(format!("{folder}/big.tscn"), scene);
+    assert!(written.is_ok(), "{written:?}");
+    client.done("scene.open", json!({"scene_path": "res://big.tscn"}));
+    let spans = (0..20).map(|_| timed(|| client.done("scene.getHierarchy", json!({})))).collect();
+    report("editor: the tree of 10,001 nodes", spans);
+}
+
+fn timed(call: impl FnOnce() -> Value) -> Duration {
+    let start = Instant::now();
+    call();
+    start.elapsed()
+}
+
+fn report(what: &str, mut spans: Vec<Duration>) {
+    spans.sort();
+    let at = |part: usize| spans[(spans.len() - 1) * part / 100].as_secs_f64() * 1000.0;
+    print(&format!(
+        "{what}: median {:.3} ms, p90 {:.3} ms, worst {:.3} ms",
+        at(50),
+        at(90),
+        at(100)
+    ));
+}
+
+#[allow(clippy::print_stdout, reason = "what a benchmark is for")]
+fn print(line: &str) {
+    println!("{line}");
+}

@@ -1,0 +1,188 @@
+//! Tiles, animations and controls in a scene.
+
+use didi_tests::{
+    Project,
+    live::{Engine, ask_engine},
+};
+use serde_json::{Value, json};
+
+const MAP: &str = r#"[gd_scene load_steps=5 format=3]
+
+[ext_resource type="Texture2D" path="res://icon.svg" id="1"]
+
+[sub_resource type="TileSetAtlasSource" id="a"]
+texture = ExtResource("1")
+0:0/0 = 0
+1:0/0 = 0
+
+[sub_resource type="TileSet" id="t"]
+sources/0 = SubResource("a")
+
+[sub_resource type="Animation" id="w"]
+resource_name = "walk"
+length = 0.5
+loop_mode = 1
+tracks/0/type = "value"
+tracks/0/path = NodePath("Tiles:modulate")
+tracks/0/interp = 1
+tracks/0/keys = {
+"times": PackedFloat32Array(0, 0.25),
+"transitions": PackedFloat32Array(1, 1),
+"update": 0,
+"values": [Color(1, 1, 1, 1), Color(1, 0, 0, 1)]
+}
+
+[sub_resource type="AnimationLibrary" id="l"]
+_data = {
+&"walk": SubResource("w")
+}
+
+[node name="Map" type="Node2D"]
+
+[node name="Tiles" type="TileMapLayer" parent="."]
+tile_set = SubResource("t")
+
+[node name="Player" type="AnimationPlayer" parent="."]
+libraries = {
+&"": SubResource("l")
+}
+
+[node name="Panel" type="Control" parent="."]
+offset_right = 200.0
+offset_bottom = 100.0
+
+[node name="Button" type="Button" parent="Panel"]
+offset_right = 80.0
+offset_bottom = 30.0
+text = "Light it"
+
+[node name="Hidden" type="Label" parent="Panel"]
+visible = false
+"#;
+
+const LIBRARY: &str = r#"[gd_resource type="AnimationLibrary" load_steps=2 format=3]
+
+[sub_resource type="Animation" id="r"]
+resource_name = "run"
+
+[resource]
+_data = {
+&"run": SubResource("r")
+}
+"#;
+
+fn opened() -> Option<(Project, Engine, didi_tests::live::Client)> {
+    let project = Project::sample();
+    project.write("map.tscn", MAP);
+    project.write("more.tres", LIBRARY);
+    let engine = Engine::editor(&project)?;
+    let mut client = engine.connect();
+    client.done("scene.open", json!({"scene_path": "res://map.tscn"}));
+    Some((project, engine, client))
+}
+
+#[test]
+fn cells_are_written_as_one_step_and_saved() {
+    let Some((project, _engine, mut client)) = opened() else { return };
+    let layer = json!({"tilemap_path": "/root/Map/Tiles"});
+    let empty = client.done("tilemap.getUsedRect", layer.clone());
+    assert_eq!(empty["size"], json!({"x": 0, "y": 0}));
+    let write = |cells: Value| json!({"tilemap_path": "/root/Map/Tiles", "cells": cells});
+    let cells = json!([
+        {"coords": [0, 0], "source_id": 0, "atlas_coords": [0, 0]},
+        {"position": {"x": 4, "y": -2}, "source_id": 0, "atlas_coords": {"x": 1, "y": 0}},
+    ]);
+    let written = client.done("tilemap.setCells", write(cells.clone()));
+    assert_eq!(written["cells"][1]["atlas_coords"], json!({"x": 1, "y": 0}), "{written}");
+    assert_eq!(written["undo_steps"].as_array().unwrap().len(), 1);
+    let again = client.done("tilemap.setCells", write(cells));
+    assert_eq!((&again["undo_redo_registered"], again.get("undo_steps")), (&json!(false), None));
+    let used = client.done("tilemap.getUsedRect", layer.clone());
+    assert_eq!(
+        (&used["position"], &used["size"]),
+        (&json!({"x": 0, "y": -2}), &json!({"x": 5, "y": 3}))
+    );
+    client.done("editor.undo", json!({}));
+    assert_eq!(client.done("tilemap.getUsedRect", layer), empty);
+    client.done("editor.redo", json!({}));
+    client.done("tilemap.setCells", write(json!([{"coords": [0, 0], "erase": true}])));
+    client.done("editor.saveScene", json!({}));
+    let body = "var map = load(\"res://map.tscn\").instantiate()\nvar cells = map.get_node(\"Tiles\").get_used_cells()\nmap.free()\nreturn str(cells)";
+    assert_eq!(ask_engine(&project, body), json!("[(4, -2)]"));
+    let mut refused = |cells: Value| client.refused("tilemap.setCells", write(cells)).1;
+    assert_eq!(
+        refused(json!([{"coords": [0, 0], "source_id": 0, "atlas_coords": [7, 7]}])),
+        "tilemap_tile_not_found"
+    );
+    assert_eq!(
+        refused(json!([{"coords": [0, 0], "erase": true}, {"coords": [0, 0], "erase": true}])),
+        "duplicate_tilemap_coordinate"
+    );
+    let wrong = json!({"tilemap_path": "/root/Map", "cells": [{"coords": [0, 0], "erase": true}]});
+    assert_eq!(client.refused("tilemap.setCells", wrong).1, "tilemap_target_wrong_type");
+}
+
+#[test]
+fn animations_are_listed_and_a_library_is_added() {
+    let Some((project, _engine, mut client)) = opened() else { return };
+    let player = json!({"animation_player_path": "Player"});
+    let listed = client.done("anim.listTracks", player.clone());
+    let walk = &listed["animations"][0];
+    assert_eq!((&walk["name"], &walk["loop_mode_name"]), (&json!("walk"), &json!("linear")));
+    assert_eq!(walk["tracks"][0]["key_times"], json!([0.0, 0.25]), "{walk}");
+    assert_eq!(walk["tracks"][0]["type_name"], "value");
+    let add = json!({"animation_player_path": "Player", "library_path": "res://more.tres", "library_name": "more"});
+    let added = client.done("anim.addLibrary", add.clone());
+    assert_eq!(added["animations"], json!(["more/run", "walk"]), "{added}");
+    assert_eq!(client.refused("anim.addLibrary", add.clone()).1, "animation_library_already_added");
+    client.done("editor.undo", json!({}));
+    assert_eq!(client.done("anim.listTracks", player), listed);
+    client.done("anim.addLibrary", add);
+    client.done("editor.saveScene", json!({}));
+    let body = "var map = load(\"res://map.tscn\").instantiate()\nvar list = map.get_node(\"Player\").get_animation_list()\nmap.free()\nreturn list";
+    assert_eq!(ask_engine(&project, body), json!(["more/run", "walk"]));
+    let icon = json!({"animation_player_path": "Player", "library_path": "res://icon.svg", "library_name": "x"});
+    assert_eq!(client.refused("anim.addLibrary", icon).1, "not_an_animation_library");
+}
+
+#[test]
+fn controls_are_listed_with_their_places_and_texts() {
+    let Some((_project, _engine, mut client)) = opened() else { return };
+    let listed = client.done("ui.listControls", json!({}));
+    let paths: Vec<&str> = listed["controls"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["node_path"].as_str().unwrap())
+        .collect();
+    assert_eq!(paths, ["/root/Map/Panel", "/root/Map/Panel/Button"]);
+    assert_eq!(listed["controls"][1]["text"], "Light it");
+    assert_eq!(listed["controls"][1]["depth"], 2);
+    let all =
+        client.done("ui.listControls", json!({"visible_only": false, "class_filter": ["Label"]}));
+    assert_eq!((&all["match_count_total"], &all["truncated"]), (&json!(1), &json!(false)));
+    let one = client.done("ui.listControls", json!({"max_results": 1}));
+    assert_eq!((&one["returned_count"], &one["truncated"]), (&json!(1), &json!(true)));
+}
+
+#[test]
+fn a_game_tells_what_is_under_a_point() {
+    let project = Project::sample();
+    // A project that no editor has imported has no textures.
+    let bare =
+        MAP.replace("[ext_resource type=\"Texture2D\" path=\"res://icon.svg\" id=\"1\"]\n", "");
+    project.write("map.tscn", bare.replace("texture = ExtResource(\"1\")\n", ""));
+    let text = project.text("project.godot").unwrap();
+    project.write("project.godot", text.replace("res://levels/meadow.tscn", "res://map.tscn"));
+    let Some(engine) = Engine::game(&project) else { return };
+    let mut client = engine.connect();
+    let hit = client.done("ui.hitTest", json!({"point": {"x": 5, "y": 5}}));
+    assert_eq!(hit["topmost"]["node_path"], "/root/Map/Panel/Button", "{hit}");
+    assert_eq!(hit["hit_count_total"], 2);
+    let miss = client.done("ui.hitTest", json!({"point": {"x": 500, "y": 300}}));
+    assert_eq!((&miss["hit_count_total"], &miss["topmost"]), (&json!(0), &Value::Null));
+    let play = json!({"animation_player_path": "/root/Map/Player", "animation_name": "walk"});
+    assert_eq!(client.done("anim.playTrack", play)["playing"], true);
+    let none = json!({"animation_player_path": "/root/Map/Player", "animation_name": "fly"});
+    assert_eq!(client.refused("anim.playTrack", none).0, 404);
+}
