@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::{
     abi::{HostRef, Reply, code},
     desc::Mode,
-    outcome::fault,
+    outcome::{Answer, ToolResult, fault},
     project_path::{ProjectPath, ProjectRoot},
     refusal::{Refusal, codes},
 };
@@ -352,6 +352,14 @@ impl<'h> Ctx<'h> {
     /// The runtime session that serves the call, or that its caller named; 32 hex digits.
     pub fn runtime_session_id(&self) -> Option<String> {
         self.call.runtime_session_id.clone()
+    }
+
+    /// Calls a bridge method with the tool's own arguments, and answers what the engine said.
+    ///
+    /// # Errors
+    /// As [`Ctx::bridge_call`].
+    pub fn answer_of_engine(&self, method: &str, params: impl Serialize) -> ToolResult {
+        Answer::of_engine(self.bridge_call(method, params)?)
     }
 
     /// Milliseconds since 1970 by the host's clock. The only clock that a pack may use.
