@@ -30,7 +30,7 @@ use didi_wire::{
     QUIET_ENGINE_VAR,
     methods::{self, Effect, Lookup},
 };
-use serde::Serialize;
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 use tempfile::TempDir;
 
@@ -324,19 +324,10 @@ impl Services {
                 self.label
             ));
         }
-        fn read<T: serde::de::DeserializeOwned, R: Serialize>(
-            payload: &[u8],
-            work: impl FnOnce(&T) -> Result<R, Refusal>,
-        ) -> Reply {
-            match serde_json::from_slice(payload) {
-                Ok(order) => answer(work(&order)),
-                Err(error) => fault(format!("the order to a game can't be read: {error}")),
-            }
-        }
         match op {
-            ops::GAME_START => read(payload, |spec| self.start_game(spec)),
-            ops::GAME_CALL => read(payload, |call| self.call_game(call)),
-            _ => read(payload, |end| self.end_game(end)),
+            ops::GAME_START => ordered(payload, |spec| self.start_game(spec)),
+            ops::GAME_CALL => ordered(payload, |call| self.call_game(call)),
+            _ => ordered(payload, |end| self.end_game(end)),
         }
     }
 
@@ -411,6 +402,17 @@ fn cannot_start(program: &Path, error: &std::io::Error) -> Refusal {
     let message = format!("`{}` can't be started: {error}", program.display());
     Refusal::new(codes::TOOLCHAIN_UNAVAILABLE, message)
         .no_remedy("the program is missing or can't be run on this machine")
+}
+
+/// Reads an order to a game and carries it out.
+fn ordered<T: DeserializeOwned, R: Serialize>(
+    payload: &[u8],
+    work: impl FnOnce(&T) -> Result<R, Refusal>,
+) -> Reply {
+    match serde_json::from_slice(payload) {
+        Ok(order) => answer(work(&order)),
+        Err(error) => fault(format!("the order to a game can't be read: {error}")),
+    }
 }
 
 /// The refusal of work that its caller gave up.
