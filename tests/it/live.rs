@@ -6,6 +6,7 @@ mod authoring;
 mod expressions;
 mod game;
 mod parts;
+mod pictures;
 mod project;
 mod sessions;
 mod values;

@@ -69,3 +69,30 @@ fn input_reaches_the_game_and_is_held_while_it_is_paused() {
     let unknown = json!({"events": [{"type": "action", "action_name": "fly", "pressed": true}]});
     assert_eq!(client.refused("runtime.injectInput", unknown).0, 400);
 }
+
+#[test]
+fn conditions_are_watched_and_a_broken_one_pauses_the_game() {
+    let Some(engine) = Engine::game(&counter()) else { return };
+    let mut client = engine.connect();
+    let held = json!({"duration_ms": 200, "invariants": [
+        {"kind": "performance_between", "metric": "object_node_count", "minimum": 1},
+        {"kind": "expression_between", "expression": "node.get_child_count()", "context_node": "/root/Main",
+            "minimum": 1, "maximum": 1},
+        {"kind": "no_engine_errors"},
+    ]});
+    let held = client.done("runtime.watchInvariants", held);
+    assert_eq!((&held["outcome"], &held["paused"]), (&json!("held"), &json!(false)), "{held}");
+    assert!(held["invariants"][1]["samples"].as_u64().unwrap() > 1, "{held}");
+    let broken = json!({"invariants": [
+        {"kind": "expression_between", "name": "few", "expression": "node.get_child_count()",
+            "context_node": "/root/Main", "maximum": 0},
+    ]});
+    let broken = client.done("runtime.watchInvariants", broken);
+    assert_eq!((&broken["outcome"], &broken["paused"]), (&json!("violated"), &json!(true)));
+    assert_eq!(
+        (&broken["violation"]["name"], &broken["violation"]["value"]),
+        (&json!("few"), &json!(1.0))
+    );
+    let unbounded = json!({"invariants": [{"kind": "performance_between", "metric": "time_fps"}]});
+    assert_eq!(client.refused("runtime.watchInvariants", unbounded).0, 400);
+}
