@@ -96,3 +96,33 @@ fn conditions_are_watched_and_a_broken_one_pauses_the_game() {
     let unbounded = json!({"invariants": [{"kind": "performance_between", "metric": "time_fps"}]});
     assert_eq!(client.refused("runtime.watchInvariants", unbounded).0, 400);
 }
+
+#[test]
+fn an_exploration_tells_where_nothing_moved() {
+    let Some(engine) = Engine::game(&counter()) else { return };
+    let mut client = engine.connect();
+    let explore = |probe: &str, node: &str| {
+        json!({"actions": ["walk_left", "walk_right"], "duration_ms": 1000, "action_hold_ms": 50, "stuck_ms": 300,
+            "probes": [{"expression": probe, "context_node": node, "name": "probe"}]})
+    };
+    let still = explore("node.get_child_count()", "/root/Main");
+    let still = client.done("runtime.exploreScene", still);
+    assert_eq!(
+        (&still["stopped_reason"], &still["paused"]),
+        (&json!("stuck"), &json!(true)),
+        "{still}"
+    );
+    assert_eq!(still["stuck_intervals"].as_array().unwrap().len(), 1, "{still}");
+    let paused = explore("node.get_child_count()", "/root/Main");
+    assert_eq!(client.refused("runtime.exploreScene", paused).1, "paused_game_session");
+    client.done("runtime.setPaused", json!({"paused": false}));
+    let moving = explore("node.get_path()", "/root/Main");
+    let mut moving = moving;
+    moving["pause_on_stuck"] = json!(false);
+    let over = client.done("runtime.exploreScene", moving);
+    assert_eq!(over["stopped_reason"], "duration_elapsed", "{over}");
+    let output = client.done("runtime.getOutput", json!({"limit": 500}));
+    assert!(output["records"].to_string().contains("walked right"), "{output}");
+    let unknown = json!({"actions": ["fly"], "probes": [{"expression": "1"}]});
+    assert_eq!(client.refused("runtime.exploreScene", unknown).0, 400);
+}

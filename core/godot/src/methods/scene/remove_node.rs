@@ -56,7 +56,7 @@ pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
 }
 
 /// Refuses what this scene's file cannot leave out.
-fn check(root: &Gd<Node>, node: &Gd<Node>) -> Result<(), BridgeError> {
+pub(super) fn check(root: &Gd<Node>, node: &Gd<Node>) -> Result<(), BridgeError> {
     owned::check(root, node)?;
     if !owned::holds(root, node) {
         // In an instance whose children are editable, a node can be changed and not left out.
@@ -95,7 +95,7 @@ fn base_scene(root: &Gd<Node>, node: &Gd<Node>) -> Option<String> {
 }
 
 /// Every node at and below one whose owner goes with the branch.
-fn owners(node: &Gd<Node>) -> Vec<(Gd<Node>, Gd<Node>)> {
+pub(super) fn owners(node: &Gd<Node>) -> Vec<(Gd<Node>, Gd<Node>)> {
     let mut found = vec![];
     let mut open = vec![node.clone()];
     while let Some(next) = open.pop() {
