@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::{
     abi::{HostRef, Reply, code},
     desc::Mode,
-    outcome::fault,
+    outcome::{Answer, ToolResult, fault},
     project_path::{ProjectPath, ProjectRoot},
     refusal::{Refusal, codes},
 };
@@ -44,6 +44,9 @@ pub struct CallContext {
     pub mode: Mode,
     /// The server's version.
     pub server_version: String,
+    /// The runtime session that serves the call, or that a modern request named; 32 hex digits.
+    #[serde(default)]
+    pub runtime_session_id: Option<String>,
 }
 
 /// An engine executable that can be used.
@@ -137,6 +140,15 @@ pub enum Change {
         /// What has to be there.
         expect: Expect,
     },
+    /// Puts texts in the places of byte ranges of a file that is there; only those cross the boundary.
+    Edit {
+        /// `res://` path.
+        path: String,
+        /// In ascending order, none overlapping another.
+        splices: Vec<Splice>,
+        /// What has to be there.
+        expect: Expect,
+    },
     /// Moves a file to a place where nothing is; a change of letter case alone counts as such a place.
     Move {
         /// `res://` path now.
@@ -153,6 +165,35 @@ pub enum Change {
         /// What has to be there.
         expect: Expect,
     },
+}
+
+/// Bytes of a file that are replaced by a text; with an empty range, an insertion.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Splice {
+    /// The first byte that is replaced, from 0.
+    pub start: u64,
+    /// The byte after the last one.
+    pub end: u64,
+    /// What stands there afterwards.
+    pub text: String,
+}
+
+impl Splice {
+    /// The bytes with the splices in them; `None` when one reaches beyond the end or into the one before it.
+    pub fn apply(splices: &[Splice], source: &[u8]) -> Option<Vec<u8>> {
+        let grown: usize = splices.iter().map(|splice| splice.text.len()).sum();
+        let mut bytes = Vec::with_capacity(source.len() + grown);
+        let mut done = 0;
+        for splice in splices {
+            let start = usize::try_from(splice.start).ok()?;
+            let end = usize::try_from(splice.end).ok().filter(|end| start <= *end)?;
+            bytes.extend_from_slice(source.get(done..start)?);
+            bytes.extend_from_slice(splice.text.as_bytes());
+            done = end;
+        }
+        bytes.extend_from_slice(source.get(done..)?);
+        Some(bytes)
+    }
 }
 
 /// The record of a run, kept in `.didi/scenarios/<name>.json`; a later run of the name replaces it.
@@ -306,6 +347,19 @@ impl<'h> Ctx<'h> {
         }
         Err(Refusal::new(codes::CANCELLED, "the caller gave up, and the work was stopped")
             .retry_after_ms(0))
+    }
+
+    /// The runtime session that serves the call, or that its caller named; 32 hex digits.
+    pub fn runtime_session_id(&self) -> Option<String> {
+        self.call.runtime_session_id.clone()
+    }
+
+    /// Calls a bridge method with the tool's own arguments, and answers what the engine said.
+    ///
+    /// # Errors
+    /// As [`Ctx::bridge_call`].
+    pub fn answer_of_engine(&self, method: &str, params: impl Serialize) -> ToolResult {
+        Answer::of_engine(self.bridge_call(method, params)?)
     }
 
     /// Milliseconds since 1970 by the host's clock. The only clock that a pack may use.

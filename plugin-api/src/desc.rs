@@ -213,6 +213,12 @@ pub struct ResourceDesc {
     pub mime_type: String,
     /// Ways in which it can answer.
     pub modes: Vec<Mode>,
+    /// Kinds of engine that it can be read from; none without a live path.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sessions: Vec<SessionKind>,
+    /// Bridge methods that a read may reach.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bridge_methods: Vec<String>,
     /// File below the project whose change is announced to subscribers; may hold the `{variable}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watch: Option<String>,

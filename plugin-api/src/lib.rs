@@ -40,6 +40,7 @@ pub mod digest;
 #[doc(hidden)]
 pub mod export;
 pub mod lint;
+pub mod near;
 pub mod outcome;
 pub mod project_path;
 pub mod refusal;
@@ -54,7 +55,7 @@ pub mod prelude {
     pub use crate::{
         ctx::{
             Change, ChildLine, ChildReport, ChildSpec, Ctx, EngineInfo, Expect, Level, Project,
-            Written,
+            Splice, Written,
         },
         desc::{Confirmation, Effects, Mode, SessionKind, Work},
         outcome::{Answer, Fact, Target, ToolResult},

@@ -64,6 +64,26 @@ impl Answer {
         Err(fault("an answer has to be a JSON object"))
     }
 
+    /// An answer of what an engine said: the members that are facts become facts, the rest is the data.
+    ///
+    /// `truncated` is taken over where the engine says it.
+    ///
+    /// # Errors
+    /// `internal_error` when it is no JSON object.
+    pub fn of_engine(result: Value) -> ToolResult {
+        let Value::Object(mut members) = result else {
+            return Err(fault("an engine's answer has to be a JSON object"));
+        };
+        let mut take = |name: &str| members.shift_remove(name).and_then(|value| value.as_bool());
+        let saved = take("scene_saved").map(Fact::SceneSaved);
+        let restart = take("requires_editor_restart").map(Fact::RequiresEditorRestart);
+        let truncated = take("truncated");
+        let mut answer = Self::of(members)?;
+        answer.facts.extend([saved, restart].into_iter().flatten());
+        answer.truncated = truncated;
+        Ok(answer)
+    }
+
     /// Says that a bounded read was, or was not, cut short.
     #[must_use]
     pub fn truncated(mut self, truncated: bool) -> Self {

@@ -38,8 +38,8 @@ use serde_json::Value;
 use crate::{
     abi::{HostV1, HostV1_TO, Reply, code, phase},
     ctx::{
-        CallContext, Change, ChildReport, ChildSpec, EngineInfo, Expect, RunRecord, WriteOptions,
-        Written, ops,
+        CallContext, Change, ChildReport, ChildSpec, EngineInfo, Expect, RunRecord, Splice,
+        WriteOptions, Written, ops,
     },
     desc::{Mode, ResourceDesc, ToolDesc},
     digest::sha256_hex,
@@ -295,6 +295,7 @@ impl Scripted {
         let place = |path: &str| self.root.resolve(path).map_err(|fault| fault.refusal("path"));
         for change in changes {
             let (Change::Write { path, expect, .. }
+            | Change::Edit { path, expect, .. }
             | Change::Move { from: path, expect, .. }
             | Change::Remove { path, expect }) = change;
             compare(
@@ -318,6 +319,11 @@ impl Scripted {
         match change {
             Change::Write { path, text, expect } => {
                 self.write(path, text.as_bytes(), &WriteOptions { expect: expect.clone() })
+            }
+            Change::Edit { path, splices, expect } => {
+                let before = fs::read(place(path)?.real()).unwrap();
+                let after = Splice::apply(splices, &before).expect("the splices fit the file");
+                self.write(path, &after, &WriteOptions { expect: expect.clone() })
             }
             Change::Move { from, to, .. } => {
                 let bytes = fs::read(place(from)?.real()).unwrap();
@@ -421,6 +427,7 @@ impl HostV1 for Scripted {
                 project_root: self.root.folder().to_owned(),
                 mode: self.mode,
                 server_version: env!("CARGO_PKG_VERSION").into(),
+                runtime_session_id: None,
             })),
             ops::ENGINE_FIND => reply(self.engine.clone().ok_or_else(|| {
                 Refusal::new(codes::ENGINE_UNAVAILABLE, "no engine was scripted").floor()

@@ -222,6 +222,8 @@ impl Resource {
                 description: about.into(),
                 mime_type: "application/json".into(),
                 modes: vec![Mode::Local],
+                sessions: vec![],
+                bridge_methods: vec![],
                 watch: None,
             },
             read: Box::new(read),
@@ -239,6 +241,14 @@ impl Resource {
     #[must_use]
     pub fn modes(mut self, modes: &[Mode]) -> Self {
         self.desc.modes = modes.to_vec();
+        self
+    }
+
+    /// The kinds of engine that it can be read from, and the bridge methods that a read may reach.
+    #[must_use]
+    pub fn live(mut self, kinds: &[SessionKind], methods: &[&str]) -> Self {
+        self.desc.sessions = kinds.to_vec();
+        self.desc.bridge_methods = methods.iter().map(|method| (*method).into()).collect();
         self
     }
 

@@ -121,6 +121,7 @@ fn listed(profile: &str) -> Vec<Value> {
     measured(profile).0
 }
 
+/// BL-61.
 #[test]
 fn lists_keep_their_budgets() {
     let budgets = ledger("tool_list_budgets");
@@ -161,6 +162,7 @@ fn core_has_every_tool_that_the_guide_names() {
     }
 }
 
+/// BL-61.
 #[test]
 fn lists_pass_the_lint_of_every_client() {
     for profile in ["core", "full"] {

@@ -5,6 +5,7 @@
     clippy::unwrap_used,
     reason = "tests start programs, write files and read the clock themselves"
 )]
+mod bridge;
 mod cli;
 mod contracts;
 mod godot;
@@ -13,6 +14,9 @@ mod live;
 mod packs;
 mod paths;
 mod refusals;
+mod renames;
 mod server;
+mod surface;
 mod tidy;
 mod transcripts;
+mod two_servers;

@@ -77,6 +77,7 @@ fn stage() -> (Project, Server) {
     (project, server)
 }
 
+/// BL-50.
 #[test]
 fn every_way_out_is_refused_by_every_tool() {
     let (project, mut server) = stage();
@@ -125,6 +126,7 @@ fn a_search_does_not_follow_a_link_out() {
     assert!(!listed.contains("res://link"), "{listed}");
 }
 
+/// BL-50.
 #[test]
 fn a_link_that_stays_inside_is_a_place() {
     let project = Project::sample();
@@ -134,6 +136,7 @@ fn a_link_that_stays_inside_is_a_place() {
     assert_eq!(read["isError"], false, "{read}");
 }
 
+/// BL-52.
 #[test]
 fn names_that_look_like_commands_run_nothing() {
     let (project, mut server) = stage();

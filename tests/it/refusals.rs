@@ -4,7 +4,18 @@
 
 use std::{collections::BTreeMap, fs, path::Path};
 
-use didi_tests::{Launch, Project, REMEDIES, Server, modern, redact::redact, stub_engine};
+use didi_tests::{
+    Launch, Project, REMEDIES, Server,
+    live::sessions,
+    modern,
+    redact::redact,
+    scripted::{Act, Scripted},
+    stub_engine,
+};
+use didi_wire::{
+    SessionKind,
+    lock::{self, Holder},
+};
 use serde_json::{Map, Value, json};
 
 use crate::contracts::{ledger, manifest};
@@ -27,12 +38,24 @@ const TESTS: [&str; 5] = [
     "tests_failed",
 ];
 
+const BRIDGE: [&str; 5] = [
+    "foreign_project_session",
+    "protocol_version_rejected",
+    "request_failed",
+    "route_deadline_exceeded",
+    "session_kind_rejected",
+];
+
 const TASKS: &str = "io.modelcontextprotocol/tasks";
 
 /// What a case is played on.
 struct Stage {
     project: Project,
     server: Server,
+    /// What has to stay while the case is played: an engine, a lock.
+    kept: Vec<Box<dyn std::any::Any>>,
+    /// Another project, where the case has one.
+    other: Option<Project>,
 }
 
 impl Stage {
@@ -41,7 +64,21 @@ impl Stage {
         let project = Project::sample();
         let engine = project.outside().join("no-engine");
         let server = Launch::over(project.root()).env("GODOT_BIN", engine).start();
-        Stage { project, server }
+        Stage { project, server, kept: vec![], other: None }
+    }
+
+    /// A server that finds the engines which publish themselves for the stage's project.
+    fn bridged() -> Self {
+        let project = Project::sample();
+        let folder = sessions(&project).path;
+        let server = Launch::over(project.root()).env("DIDI_SESSION_DIR", folder).start();
+        Stage { project, server, kept: vec![], other: None }
+    }
+
+    /// Calls a tool on a session.
+    fn call_on(&mut self, session: &str, tool: &str, arguments: Value) -> Value {
+        let meta = json!({"didi": {"runtime_session_id": session}});
+        self.server.call_with(tool, arguments, Map::from_iter([("_meta".to_owned(), meta)]))
     }
 
     /// A server whose engine is a shell script.
@@ -49,7 +86,7 @@ impl Stage {
         let project = Project::sample();
         let engine = stub_engine(project.outside(), body);
         let server = Launch::over(project.root()).env("GODOT_BIN", engine).start();
-        Stage { project, server }
+        Stage { project, server, kept: vec![], other: None }
     }
 
     fn call(&mut self, tool: &str, arguments: Value) -> Value {
@@ -87,6 +124,9 @@ fn export(output: &str) -> Value {
 fn provoke(code: &str) -> Option<(Stage, Value)> {
     if TESTS.contains(&code) {
         return Some(test_run(code));
+    }
+    if BRIDGE.contains(&code) {
+        return Some(session(code));
     }
     let mut stage = match code {
         "engine_refused" => Stage::stub("echo 'ERROR: it broke'; exit 1"),
@@ -202,6 +242,44 @@ fn test_run(code: &str) -> (Stage, Value) {
     (stage, result)
 }
 
+/// A refusal about a session, by an engine that is scripted so.
+fn session(code: &str) -> (Stage, Value) {
+    let mut stage = Stage::bridged();
+    let other = Project::sample();
+    let project =
+        if code == "foreign_project_session" { other.root() } else { stage.project.root() };
+    let kind =
+        if code == "session_kind_rejected" { SessionKind::Game } else { SessionKind::Editor };
+    let lies = code == "protocol_version_rejected";
+    let folder = sessions(&stage.project);
+    let engine = Scripted::start(
+        &folder,
+        &project,
+        kind,
+        |_, _| Act::HangUp,
+        move |identity| {
+            let mut answer = json!(identity);
+            answer["status"] = if lies { "later" } else { "ok" }.into();
+            Act::Answer(answer)
+        },
+    );
+    let id = engine.session();
+    if code == "request_failed" {
+        let holder = Holder { pid: 1, name: "another".into(), since_ms: 1 };
+        stage.kept.push(Box::new(lock::acquire(&folder, id.parse().unwrap(), &holder).unwrap()));
+    }
+    let change = json!({"setting": "application/config/name", "value": "New"});
+    let result = match code {
+        "route_deadline_exceeded" | "session_kind_rejected" => {
+            stage.call_on(&id, "project_set_setting", change)
+        }
+        _ => stage.call("runtime_attach_session", json!({ "session_id": id })),
+    };
+    stage.kept.push(Box::new(engine));
+    stage.other = Some(other);
+    (stage, result)
+}
+
 fn job_cancelled(stage: &mut Stage) -> Value {
     let mut job = export("res://build/a.pck");
     job["request_id"] = "export-1".into();
@@ -224,7 +302,6 @@ fn not_approved(stage: &mut Stage) -> Value {
     stage.server.call_with("script_create", rewrite(), more)
 }
 
-/// Another process holds the lock of the board's file.
 /// Registers a file of words as the only translation.
 fn translations(stage: &mut Stage, file: &str) -> Value {
     stage.project.write(file, "keys,de\n");
@@ -232,6 +309,7 @@ fn translations(stage: &mut Stage, file: &str) -> Value {
     stage.call("project_set_setting", json!({"setting": setting, "value": [file]}))
 }
 
+/// Another process holds the lock of the board's file.
 fn project_file_busy(stage: &mut Stage) -> Value {
     let write = json!({"path": "/a", "value": 1});
     stage.call("blackboard_write", write.clone());
@@ -250,6 +328,7 @@ fn project_file_busy(stage: &mut Stage) -> Value {
 const UNPROVOKED: &[(&str, &str)] = &[
     ("cancelled", "a cancelled call gets no answer"),
     ("internal_error", "a fault of the server's; `packs.rs` shows one with a pack that panics"),
+    ("live_session_ended", "only an engine whose process has ended says so"),
     ("response_too_large", "no answer without an engine is that large"),
     ("setting_not_found", "only an attached engine says so"),
 ];
@@ -286,8 +365,11 @@ fn keep(code: &str, stage: &Stage, result: &Value) {
     let has = REMEDIES.iter().any(|name| data.get(name).is_some());
     assert!(has, "`{code}` names no way out, and no reason why there is none: {refusal}");
     let root = stage.project.root().canonicalize().unwrap();
-    let folders: [(&Path, &str); 2] =
-        [(&root, "[project]"), (stage.project.outside(), "[outside]")];
+    let mut folders: Vec<(&Path, &str)> =
+        vec![(&root, "[project]"), (stage.project.outside(), "[outside]")];
+    if let Some(other) = &stage.other {
+        folders.push((other.outside(), "[other]"));
+    }
     let shown = redact(&refusal, &folders);
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path("snapshots");

@@ -54,6 +54,7 @@ fn ping_works(server: &mut Server) {
     assert_eq!(answer["result"], json!({}), "{answer}");
 }
 
+/// BL-62.
 #[test]
 fn a_line_past_the_bound_is_refused_and_the_next_is_served() {
     let project = Project::empty();
@@ -84,6 +85,7 @@ fn a_line_of_exactly_the_bound_is_served() {
     assert_eq!(server.recv(), json!({"jsonrpc": "2.0", "id": "big", "result": {}}));
 }
 
+/// BL-62.
 #[test]
 fn an_endless_line_is_refused_before_it_ends() {
     let project = Project::empty();
@@ -100,6 +102,7 @@ fn an_endless_line_is_refused_before_it_ends() {
     ping_works(&mut server);
 }
 
+/// BL-56.
 #[test]
 fn a_long_string_id_goes_back_whole() {
     let project = Project::empty();
@@ -119,6 +122,7 @@ fn deep_ping(id: usize, levels: usize) -> Vec<u8> {
         .into_bytes()
 }
 
+/// BL-59.
 #[test]
 fn depth_is_bounded_and_the_next_request_is_served() {
     let project = Project::empty();
@@ -154,6 +158,7 @@ fn many_requests_at_once_are_all_answered_once() {
     assert!(ids.is_sorted(), "what is answered at once is answered in order");
 }
 
+/// BL-65.
 #[test]
 fn end_of_input_ends_the_server_and_everything_under_it() {
     let project = Project::sample();
@@ -170,6 +175,7 @@ fn end_of_input_ends_the_server_and_everything_under_it() {
     assert_eq!(project.text("build/a.pck"), None);
 }
 
+/// BL-40.
 #[test]
 fn end_of_input_ends_running_jobs() {
     let project = Project::sample();
@@ -222,6 +228,7 @@ fn a_cancelled_call_kills_its_child_and_is_not_answered() {
     assert_eq!(project.text("build/a.pck"), None);
 }
 
+/// BL-40.
 #[test]
 fn a_cancelled_task_kills_its_child() {
     let project = Project::sample();
@@ -338,6 +345,7 @@ fn a_probe_leaves_nothing_behind() {
     assert_eq!(left, ["project.godot"], "a probe writes nothing into the project");
 }
 
+/// BL-65.
 #[test]
 fn a_killed_server_blocks_no_next_start() {
     let project = Project::empty();

@@ -96,10 +96,10 @@ const PACK_DEPENDENCIES: [&str; 17] = [
     "didi-plugin-api",
     "didi-formats",
     "didi-gdscript",
+    "didi-project",
     "grep-matcher",
     "grep-regex",
     "grep-searcher",
-    "ignore",
     "indexmap",
     "memchr",
     "miniz_oxide",
@@ -223,4 +223,42 @@ fn every_transcript_opens_with_what_it_shows() {
         .map(|(name, _)| name)
         .collect();
     none(silent, "transcripts without a first line that says what holds");
+}
+
+#[test]
+fn the_table_of_cases_names_tests_that_are_there() {
+    let text = fs::read_to_string(repository().join("docs/testing.md")).unwrap();
+    let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("| BL-")).collect();
+    assert!(rows.len() > 40, "{} rows", rows.len());
+    let mut faults = vec![];
+    for row in rows {
+        let tests: Vec<&str> = row.split('`').filter(|word| word.contains(".rs::")).collect();
+        let transcripts = row.split('`').any(|word| has_ending(Path::new(word), &["txt"]));
+        if tests.is_empty() && !transcripts {
+            faults.push(format!("no test: {row}"));
+        }
+        for test in tests {
+            let (file, name) = test.split_once("::").unwrap();
+            let source = fs::read_to_string(repository().join(file)).unwrap_or_default();
+            let declared = format!("#[test]\nfn {name}() {{");
+            if !source.contains(&declared) && !is_property(&source, name) {
+                faults.push(test.to_owned());
+            }
+        }
+    }
+    none(faults, "tests that docs/testing.md names for a case and that are not there");
+}
+
+/// Whether a test stands under more than the usual attribute, or in a macro.
+fn is_property(source: &str, name: &str) -> bool {
+    let mut lines = source.lines().peekable();
+    while let Some(line) = lines.next() {
+        if line.trim() == "#[test]" {
+            let declared = lines.by_ref().find(|line| !line.trim().starts_with(['#', '/']));
+            if declared.is_some_and(|line| line.trim().starts_with(&format!("fn {name}("))) {
+                return true;
+            }
+        }
+    }
+    false
 }

@@ -1,9 +1,8 @@
 //! Engines for tests: a real Godot where one is found, and a program that plays one.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
+
+use crate::executable::write_executable;
 
 /// A real Godot: `DIDI_TEST_GODOT`, `GODOT_BIN`, the usual place, or the search path.
 ///
@@ -24,17 +23,6 @@ pub fn stub_engine(folder: &Path, body: &str) -> PathBuf {
     let text = format!(
         "#!/bin/sh\nif [ \"$1\" = --version ]; then echo 4.6.3.stable.test; exit 0; fi\n{body}\n"
     );
-    fs::write(&file, text).expect("the stub can be written");
-    make_executable(&file);
+    write_executable(&file, text.as_bytes());
     file
 }
-
-#[cfg(unix)]
-fn make_executable(file: &Path) {
-    use std::os::unix::fs::PermissionsExt;
-    fs::set_permissions(file, fs::Permissions::from_mode(0o755))
-        .expect("it is the test's own file");
-}
-
-#[cfg(not(unix))]
-fn make_executable(_: &Path) {}

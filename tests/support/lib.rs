@@ -10,11 +10,13 @@
 )]
 
 pub mod engine;
+pub mod executable;
 pub mod json;
 #[cfg(unix)]
 pub mod live;
 pub mod project;
 pub mod redact;
+pub mod scripted;
 pub mod server;
 
 use std::{
@@ -24,7 +26,7 @@ use std::{
 };
 
 pub use engine::{godot, stub_engine};
-pub use project::Project;
+pub use project::{Project, Tree};
 pub use server::{Closed, Launch, Server, modern};
 
 /// Members of a refusal's data that say what fixes it.

@@ -1,6 +1,7 @@
 //! Throw-away copies of the fixture projects.
 
 use std::{
+    collections::BTreeMap,
     fs, io,
     path::{Path, PathBuf},
 };
@@ -8,6 +9,9 @@ use std::{
 use tempfile::TempDir;
 
 use crate::tests_folder;
+
+/// The files of a project by their path from its root, with their bytes.
+pub type Tree = BTreeMap<String, Vec<u8>>;
 
 /// A copy of a project, removed when it goes out of scope.
 #[derive(Debug)]
@@ -44,6 +48,11 @@ impl Project {
         Project::copy("studio")
     }
 
+    /// Scenes that instance and inherit each other, with everything that can name a file or a node.
+    pub fn harbor() -> Self {
+        Project::copy("harbor")
+    }
+
     /// A project file and nothing else.
     pub fn empty() -> Self {
         Project::copy("empty")
@@ -78,6 +87,46 @@ impl Project {
         let folder = file.parent().expect("a file lies in a folder");
         fs::create_dir_all(folder).expect("the file's folder can be made");
         fs::write(&file, text).expect("the file can be written");
+    }
+}
+
+impl Project {
+    /// Every file but those of the server (`.didi`) and the engine (`.godot`).
+    ///
+    /// # Panics
+    /// When a file can't be read.
+    pub fn tree(&self) -> Tree {
+        let root = self.root();
+        let mut tree = Tree::new();
+        let mut open = vec![root.clone()];
+        while let Some(folder) = open.pop() {
+            for entry in fs::read_dir(folder).expect("a folder of the project can be read") {
+                let path = entry.expect("a folder of the project can be read").path();
+                let name = path.strip_prefix(&root).expect("it was found below the root");
+                let name = name.to_string_lossy().replace('\\', "/");
+                if name == ".didi" || name == ".godot" {
+                } else if path.is_dir() {
+                    open.push(path);
+                } else {
+                    tree.insert(name, fs::read(path).expect("a file of the project can be read"));
+                }
+            }
+        }
+        tree
+    }
+
+    /// Makes the files be those of a tree; what has the bytes already is not touched.
+    ///
+    /// # Panics
+    /// When a file can't be written or removed.
+    pub fn restore(&self, tree: &Tree) {
+        let now = self.tree();
+        for name in now.keys().filter(|name| !tree.contains_key(*name)) {
+            fs::remove_file(self.file(name)).expect("the file can be removed");
+        }
+        for (name, bytes) in tree.iter().filter(|(name, bytes)| now.get(*name) != Some(*bytes)) {
+            self.write(name, bytes);
+        }
     }
 }
 

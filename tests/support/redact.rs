@@ -11,6 +11,7 @@ const MEMBERS: &[(&str, &str)] = &[
     ("job_id", "[job]"),
     ("at", "[time]"),
     ("started_at", "[time]"),
+    ("started_at_ms", "[time]"),
     ("createdAt", "[time]"),
     ("lastUpdatedAt", "[time]"),
     ("timestamp_ms", "[time]"),

@@ -16,7 +16,7 @@ use std::{
 
 use serde_json::{Map, Value, json};
 
-use crate::{didi, pack_cache};
+use crate::{built_folder, didi, pack_cache};
 
 /// Longest wait for one line, one log line or the end of the process.
 pub const PATIENCE: Duration = Duration::from_secs(30);
@@ -94,6 +94,8 @@ impl Launch {
         if !has("--log-level") {
             command.args(["--log-level", "WARN"]);
         }
+        // No engine of this machine is in reach, unless a test says where one publishes itself.
+        command.env("DIDI_SESSION_DIR", built_folder().join("no-sessions"));
         command.args(&self.args).envs(self.env);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = command.spawn().unwrap_or_else(|e| panic!("`{}`: {e}", program.display()));
@@ -265,6 +267,16 @@ impl Server {
         self.wait_for(method, |message| message["method"] == method)
     }
 
+    /// The answer to a request if it came already.
+    pub fn answered(&mut self, id: u64) -> Option<Value> {
+        while let Some(message) = self.read(Duration::ZERO) {
+            self.waiting.push_back(message);
+        }
+        let is_answer = |message: &Value| message["id"] == id && message.get("method").is_none();
+        let place = self.waiting.iter().position(is_answer)?;
+        self.waiting.remove(place)
+    }
+
     /// Messages that were read and not asked for yet.
     pub fn put_aside(&self) -> impl Iterator<Item = &Value> {
         self.waiting.iter()
@@ -286,6 +298,11 @@ impl Server {
         self.notify("notifications/initialized", json!({}));
         assert!(answer.get("result").is_some(), "initialize was refused: {answer}");
         answer["result"].clone()
+    }
+
+    /// Sends a tool's call as a modern client, and answers the request's id.
+    pub fn ask_tool(&mut self, tool: &str, arguments: Value) -> u64 {
+        self.ask("tools/call", modern(json!({"name": tool, "arguments": arguments})))
     }
 
     /// Calls a tool as a modern client, and answers the result.
@@ -351,6 +368,15 @@ impl Server {
             rest.push(parsed(&line));
         }
         Closed { status, took_ms, rest, log: self.log() }
+    }
+
+    /// Ends the process at once, as the system does it to a process that it has no memory for.
+    ///
+    /// # Panics
+    /// When the system refuses.
+    pub fn kill(&mut self) {
+        self.child.kill().expect("it is this process's child");
+        self.child.wait().expect("it is this process's child");
     }
 
     /// Waits for the end of the process.

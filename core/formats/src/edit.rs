@@ -204,6 +204,18 @@ impl<'d, 'a> Lines<'d, 'a> {
         }
     }
 
+    /// A value in place of another. Where the next thing begins right behind, a blank keeps the two apart:
+    /// `a="x"1=2` would go on as `a=51=2`.
+    pub(crate) fn replacement(&self, value: Span, text: &str) -> Edit {
+        let apart = if self.goes_on_at(value.end as usize) { " " } else { "" };
+        Edit::one(value, format!("{text}{apart}"))
+    }
+
+    /// Whether a key, an attribute or another word begins at an offset.
+    pub(crate) fn goes_on_at(&self, at: usize) -> bool {
+        self.bytes.get(at).is_some_and(|byte| *byte > b' ' && !b";[]".contains(byte))
+    }
+
     /// An insertion of whole lines after what ends at `end`. `lines` come without their line ends.
     pub(crate) fn insert_after(&self, end: usize, lines: &[String]) -> Edit {
         let eol = self.line_end_at(end);
@@ -238,8 +250,8 @@ impl<'d, 'a> Lines<'d, 'a> {
     pub(crate) fn removal(&self, property: &PropertySpan) -> Splice {
         let (start, end) = (property.key.start as usize, property.value.end as usize);
         let before = &self.bytes[..start];
-        let blanks = before.iter().rev().take_while(|byte| Self::is_edge(**byte)).count();
-        let line_start = start - blanks;
+        let blanks_before = before.iter().rev().take_while(|byte| Self::is_edge(**byte)).count();
+        let line_start = start - blanks_before;
         let begins_line =
             self.bytes[..line_start].last().is_none_or(|byte| Self::is_line_end(*byte));
         let rest = &self.bytes[end..];
@@ -254,7 +266,8 @@ impl<'d, 'a> Lines<'d, 'a> {
             _ if begins_line => Span::new(start, line_end),
             _ => Span::new(start, end),
         };
-        Splice { span, text: String::new() }
+        let meets = blanks_before == 0 && !begins_line && self.goes_on_at(span.end as usize);
+        Splice { span, text: if meets { " ".into() } else { String::new() } }
     }
 
     /// How a property of this file separates key and value: a `=` with the blanks around it.

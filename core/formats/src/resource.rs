@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use memchr::memmem;
+
 use crate::document::{Document, ItemKind, Layout, Section};
 use crate::error::{Fault, FormatError};
 use crate::lexer::{Kind, Lexer};
@@ -35,7 +37,7 @@ pub struct Dependency<'a> {
 /// A broken file gives those before the break, since a reference there is still one; a file of
 /// another kind gives none.
 pub fn dependencies(source: &[u8]) -> Vec<Dependency<'_>> {
-    let (document, _) = Document::parse_until_fault(source, Layout::Tagged);
+    let document = naming_part(source);
     let mut lines = LineCursor::new(document.source().as_bytes());
     let mut found = Vec::new();
     for item in document.items() {
@@ -52,6 +54,21 @@ pub fn dependencies(source: &[u8]) -> Vec<Dependency<'_>> {
         }
     }
     found
+}
+
+/// The part of a file up to the last section that can name a file, so that long values behind it are not read.
+fn naming_part(source: &[u8]) -> Document<'_> {
+    let last = [&b"ext_resource"[..], b"instance_placeholder"]
+        .into_iter()
+        .filter_map(|word| memmem::rfind(source, word))
+        .max();
+    let behind = last.and_then(|at| Some(at + memmem::find(&source[at..], b"\n[")?));
+    if let Some(end) = behind
+        && let (document, None) = Document::parse_until_fault(&source[..end], Layout::Tagged)
+    {
+        return document;
+    }
+    Document::parse_until_fault(if last.is_some() { source } else { b"" }, Layout::Tagged).0
 }
 
 /// The header of a scene or resource from the file's first bytes.

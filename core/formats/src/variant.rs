@@ -11,6 +11,7 @@ use crate::error::{Fault, FormatError};
 use crate::lexer::{Half, Kind, Lexer, Shape, Token, decode_escape, shape_of};
 use crate::limits::MAX_VALUE_LEVELS;
 
+mod float;
 pub mod json;
 #[cfg(test)]
 mod tests;
@@ -490,7 +491,7 @@ fn scalar(word: &str) -> Value<'_> {
 fn float(number: &str) -> f64 {
     // The engine takes an exponent without digits for none.
     let number = number.trim_end_matches(['e', '+', '-']);
-    number.parse().unwrap_or(f64::NAN)
+    float::read(number)
 }
 
 fn int(number: &str) -> i64 {

@@ -12,6 +12,7 @@ pub use tree_sitter::{Node, Tree};
 use tree_sitter::{ParseOptions, ParseState, Parser};
 
 pub mod faults;
+pub mod head;
 pub mod lines;
 pub mod symbols;
 

@@ -14,6 +14,7 @@ use std::{
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use didi_plugin_api::desc::Profile;
+use didi_wire::session_dir::{self, SessionDir, Surroundings};
 
 use crate::{
     engine::Places,
@@ -294,8 +295,12 @@ impl Options {
     }
 
     /// Where engines publish their sessions.
-    pub fn session_folder(&self) -> PathBuf {
-        self.session_dir.clone().unwrap_or_else(default_session_folder)
+    pub fn session_folder(&self) -> SessionDir {
+        session_dir::locate(&Surroundings {
+            session_dir: self.session_dir.clone().map(PathBuf::into_os_string),
+            runtime_dir: variable("XDG_RUNTIME_DIR"),
+            temp: env::temp_dir(),
+        })
     }
 
     /// Where to look for an engine.
@@ -326,25 +331,4 @@ fn user_cache() -> PathBuf {
             .or_else(|| home().map(|home| home.join(".cache")))
     };
     folder.unwrap_or_else(env::temp_dir)
-}
-
-fn default_session_folder() -> PathBuf {
-    if cfg!(windows) {
-        return env::temp_dir().join("didi-sessions");
-    }
-    let runtime = variable("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
-    runtime.map_or_else(
-        || env::temp_dir().join(format!("didi-sessions-{}", user_id())),
-        |folder| folder.join("didi-sessions"),
-    )
-}
-
-#[cfg(unix)]
-fn user_id() -> u32 {
-    rustix::process::geteuid().as_raw()
-}
-
-#[cfg(not(unix))]
-fn user_id() -> u32 {
-    0
 }

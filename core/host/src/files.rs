@@ -7,12 +7,12 @@
 //! Spec: P-41, writing a file.
 
 mod apply;
+mod lock;
 
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::{self, OpenOptions},
     io::{self, Write},
     path::{Path, PathBuf},
-    time::Duration,
 };
 
 use didi_plugin_api::{
@@ -21,12 +21,9 @@ use didi_plugin_api::{
     project_path::{ProjectPath, ProjectRoot},
     refusal::{Refusal, codes},
 };
-use fs2::FileExt;
 
-use crate::{cancel::Cancel, source};
-
-/// How long a file's lock is waited for.
-pub const LOCK_WAIT: Duration = Duration::from_secs(5);
+pub use self::lock::{FileLock, LOCK_WAIT, allow_many_files};
+use crate::cancel::Cancel;
 
 /// Largest file that is written or compared, in bytes.
 pub const MAX_FILE_BYTES: u64 = 256 * 1024 * 1024;
@@ -34,9 +31,6 @@ pub const MAX_FILE_BYTES: u64 = 256 * 1024 * 1024;
 /// Where records of runs are, and how large one may be, in bytes.
 const RECORD_FOLDER: &str = ".didi/scenarios";
 const MAX_RECORD_BYTES: usize = 1024 * 1024;
-
-/// Where the project's locks are.
-const LOCK_FOLDER: &str = ".didi/locks";
 
 /// Folders below the project that no tool writes into, and the one exception.
 const KEPT_FOLDERS: [&str; 3] = [".git", ".godot", ".didi"];
@@ -100,8 +94,8 @@ impl ProjectFiles {
             return Err(Refusal::new(codes::FILE_TOO_LARGE, message)
                 .no_remedy("files of that size are not written by this server"));
         }
-        let _lock = self.lock(&shown, cancel)?;
-        self.swap(&place, &shown, data, &options.expect)
+        let lock = self.lock(&shown, cancel)?;
+        self.swap(&lock, &place, &shown, data, &options.expect)
     }
 
     /// Keeps the record of a run, and answers its `res://` path.
@@ -122,8 +116,8 @@ impl ProjectFiles {
         }
         let path = format!("res://{RECORD_FOLDER}/{}.json", record.name);
         let place = self.resolve(&path)?;
-        let _lock = self.lock(&path, cancel)?;
-        self.swap(&place, &path, &bytes, &Expect::Anything)?;
+        let lock = self.lock(&path, cancel)?;
+        self.swap(&lock, &place, &path, &bytes, &Expect::Anything)?;
         Ok(path)
     }
 
@@ -133,6 +127,7 @@ impl ProjectFiles {
 
     fn swap(
         &self,
+        lock: &FileLock,
         place: &ProjectPath,
         shown: &str,
         data: &[u8],
@@ -143,7 +138,7 @@ impl ProjectFiles {
         check_expected(shown, expect, before_digest.as_ref().map(|(_, digest)| digest.as_str()))?;
         let changed = before.as_deref() != Some(data);
         if changed {
-            self.replace(place.real(), data).map_err(|error| unwritable(shown, &error))?;
+            self.replace(lock, place.real(), data).map_err(|error| unwritable(shown, &error))?;
         }
         let after = place.read(MAX_FILE_BYTES)?;
         if after != data {
@@ -168,9 +163,10 @@ impl ProjectFiles {
     }
 
     /// Renames a finished file over the place, having looked again where the folder really is.
-    fn replace(&self, real: &Path, data: &[u8]) -> io::Result<()> {
+    pub(crate) fn replace(&self, lock: &FileLock, real: &Path, data: &[u8]) -> io::Result<()> {
         self.contained_folder(real)?;
-        replace_file(real, data, || self.contained_folder(real).map(|_| ()))
+        let finished = lock.stage(real)?;
+        rename_over(&finished, real, data, || self.contained_folder(real).map(|_| ()))
     }
 
     /// Makes the folder of a place, and looks where it really is.
@@ -182,41 +178,6 @@ impl ProjectFiles {
         }
         Err(io::Error::other("the folder now leads outside the project"))
     }
-
-    /// Takes the lock that all Didi processes share for this path.
-    ///
-    /// # Errors
-    /// `project_file_busy` after [`LOCK_WAIT`].
-    pub fn lock(&self, name: &str, cancel: &Cancel) -> Result<FileLock, Refusal> {
-        let folder = self.root.folder().join(LOCK_FOLDER);
-        let busy = |why: &str| {
-            Refusal::new(codes::PROJECT_FILE_BUSY, format!("`{name}` {why}")).retry_after_ms(1000)
-        };
-        fs::create_dir_all(&folder)
-            .map_err(|error| unwritable(&format!("res://{LOCK_FOLDER}"), &error))?;
-        let file = folder.join(format!("{}.lock", &sha256_hex(name.as_bytes())[..16]));
-        let file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(file)
-            .map_err(|error| unwritable(&format!("res://{LOCK_FOLDER}"), &error))?;
-        let deadline = source::now() + LOCK_WAIT;
-        while FileExt::try_lock_exclusive(&file).is_err() {
-            if source::now() >= deadline {
-                return Err(busy("is locked by another process"));
-            }
-            if cancel.wait(Duration::from_millis(5)) {
-                return Err(busy("was not waited for, as the caller gave up"));
-            }
-        }
-        Ok(FileLock { _file: file })
-    }
-}
-
-/// A held lock; the kernel frees it with the file.
-pub struct FileLock {
-    _file: File,
 }
 
 /// The bytes of a file that may be missing.
@@ -261,22 +222,26 @@ fn unwritable(shown: &str, error: &io::Error) -> Refusal {
 
 /// Writes a finished file beside `real` and renames it over; the old file's permissions are kept.
 ///
-/// `still_right` is asked once more just before the rename.
+/// For files outside of a project, where no lock says what is staged.
 ///
 /// # Errors
 /// Whatever the disk says; the old file is then untouched and the new one removed.
-pub fn replace_file(
+pub fn replace_file(real: &Path, data: &[u8]) -> io::Result<()> {
+    rename_over(&lock::beside(real)?, real, data, || Ok(()))
+}
+
+/// `still_right` is asked once more just before the rename.
+fn rename_over(
+    finished: &Path,
     real: &Path,
     data: &[u8],
     still_right: impl Fn() -> io::Result<()>,
 ) -> io::Result<()> {
-    let folder = real.parent().ok_or(io::ErrorKind::InvalidInput)?;
-    let finished = folder.join(format!(".didi-{}.tmp", source::random_hex::<8>()));
-    let written = write_finished(&finished, real, data)
+    let written = write_finished(finished, real, data)
         .and_then(|()| still_right())
-        .and_then(|()| fs::rename(&finished, real));
+        .and_then(|()| fs::rename(finished, real));
     if written.is_err() {
-        let _ = fs::remove_file(&finished);
+        let _ = fs::remove_file(finished);
     }
     written
 }

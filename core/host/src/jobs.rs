@@ -143,6 +143,7 @@ impl Job {
             mode,
             meta: Map::new(),
             names: names.clone(),
+            session: None,
         }
     }
 
@@ -152,7 +153,8 @@ impl Job {
 
     fn outcome_of(&self, state: &State) -> Outcome {
         let names = (self.tool.clone(), self.tool.clone());
-        let ended = |body| Outcome { body, mode: Mode::Local, meta: Map::new(), names };
+        let ended =
+            |body| Outcome { body, mode: Mode::Local, meta: Map::new(), names, session: None };
         let mut outcome = match (&state.outcome, state.status) {
             (_, Status::Cancelled) => {
                 let message = format!("the job `{}` was cancelled", self.id);

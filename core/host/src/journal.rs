@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     cancel::Cancel,
-    files::{ProjectFiles, WriteRecord, replace_file},
+    files::{ProjectFiles, WriteRecord},
     source,
 };
 
@@ -110,7 +110,7 @@ impl Journal {
 
     fn append(&self, record: &Record<'_>) -> io::Result<()> {
         let busy = |refusal: didi_plugin_api::refusal::Refusal| io::Error::other(refusal.message);
-        let _lock = self.files.lock(".didi/journal.json", &Cancel::default()).map_err(busy)?;
+        let lock = self.files.lock(".didi/journal.json", &Cancel::default()).map_err(busy)?;
         let mut kept = if let Ok(kept) = self.load() {
             kept
         } else {
@@ -123,7 +123,7 @@ impl Journal {
         kept.entries.drain(..surplus);
         kept.dropped += surplus as u64;
         let document = json!({"format": 1, "dropped": kept.dropped, "entries": kept.entries});
-        replace_file(&self.place(), document.to_string().as_bytes(), || Ok(()))
+        self.files.replace(&lock, &self.place(), document.to_string().as_bytes())
     }
 
     fn load(&self) -> Result<Kept, String> {

@@ -5,6 +5,7 @@
 //! draws the map.
 
 pub mod answer;
+pub mod bridge;
 pub mod builtin;
 pub mod cancel;
 pub mod catalog;
@@ -14,6 +15,7 @@ pub mod dispatch;
 pub mod engine;
 pub mod files;
 pub mod front;
+pub mod heap;
 pub mod jobs;
 pub mod journal;
 pub mod jsonrpc;

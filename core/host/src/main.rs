@@ -6,12 +6,14 @@ use didi_host::{
     catalog,
     cli::{self, Cli, Command, Options, PacksCommand, Usage},
     front::stdio::Output,
+    heap,
     loader::trial,
     log::LogRing,
     packs_cmd, serve, tour,
 };
 
 fn main() -> ExitCode {
+    heap::set_up();
     match cli::parse() {
         Ok(Ok(cli)) => run(&cli).unwrap_or_else(|usage| complain(&usage)),
         Ok(Err(text)) => print(&text, true),

@@ -111,7 +111,7 @@ pub fn pin(options: &Options, output: Option<&Path>) -> Result<Report, Usage> {
     let text = pretty(&json!(pins));
     let Some(file) = output else { return Ok(Report { text, good: true }) };
     let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
-    files::replace_file(&file, text.as_bytes(), || Ok(())).map_err(|error| Usage {
+    files::replace_file(&file, text.as_bytes()).map_err(|error| Usage {
         error: format!("`{}` can't be written: {error}", file.display()),
         hint: "name a file in a folder that you can write".into(),
     })?;

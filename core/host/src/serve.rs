@@ -17,12 +17,13 @@ use std::{
 };
 
 use crate::{
+    bridge::Routes,
     builtin,
     catalog::Catalog,
     cli::{Options, Usage},
     dispatch::{Dispatcher, Settings},
     engine::Engines,
-    files::ProjectFiles,
+    files::{ProjectFiles, allow_many_files},
     front::stdio::{Lines, Output, Step},
     loader::{Loader, Row, State},
     log::LogRing,
@@ -66,11 +67,13 @@ impl Parts {
             yolo: facts.yolo,
             confirm_within: options.confirm_within(),
         };
+        let routes = Arc::new(Routes::new(options.session_folder(), project.clone()));
         let shared = Shared {
             files: ProjectFiles::new(project),
             engines: Arc::new(Engines::new(options.engine_places())),
+            routes: Arc::clone(&routes),
         };
-        let state = builtin::State::new(facts, log, options.session_folder());
+        let state = builtin::State::new(facts, log, routes);
         Ok(Parts { loader: Arc::new(loader), state, facts, settings, shared })
     }
 
@@ -95,6 +98,7 @@ impl Parts {
 pub fn serve(options: &Options, output: Output) -> Result<(), Usage> {
     let log = LogRing::default();
     let project = options.project_root()?;
+    allow_many_files();
     let parts = Arc::new(Parts::new(options, project, log.clone())?);
     let pending = Pending::default();
     let output = Arc::new(output);
@@ -122,13 +126,25 @@ fn load(
         if yolo {
             tracing::warn!("confirmations are skipped: every call runs without being asked about");
         }
+        parts.shared.files.sweep();
         let seen = watches.then(|| watch::look(&parts));
         let catalog = parts.catalog();
         report(catalog.rows());
         let dispatcher = parts.dispatcher(catalog);
+        tell_of_engines(&parts.shared.routes, &server);
         pending.provide(Arc::clone(&dispatcher));
         if let Some(seen) = seen {
             watch::watch(&parts, &dispatcher, &server, seen);
+        }
+    });
+}
+
+/// What is available moves with the engine that is attached, so clients are told to look again.
+fn tell_of_engines(routes: &Routes, server: &Arc<Server>) {
+    let server = Arc::downgrade(server);
+    routes.watch(move || {
+        if let Some(server) = server.upgrade() {
+            server.lists_changed(true, true);
         }
     });
 }

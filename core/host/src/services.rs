@@ -24,13 +24,20 @@ use didi_plugin_api::{
     desc::{Mode, ToolDesc},
     refusal::{Code, Refusal, codes},
 };
+use didi_wire::{
+    QUIET_ENGINE_VAR,
+    methods::{self, Effect, Lookup},
+};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tempfile::TempDir;
 
 use crate::{
+    answer::Live,
+    bridge::{self, Routes},
     cancel::Cancel,
     child,
+    dispatch::route::Route,
     engine::Engines,
     files::{ProjectFiles, WriteRecord},
     source,
@@ -56,6 +63,8 @@ pub struct Shared {
     pub files: ProjectFiles,
     /// The engine on this machine.
     pub engines: Arc<Engines>,
+    /// The engines that this process is attached to.
+    pub routes: Arc<Routes>,
 }
 
 /// Takes progress notes.
@@ -79,6 +88,10 @@ pub struct Services {
     label: String,
     cancel: Cancel,
     progress: Option<Progress>,
+    /// The engine that serves, and the methods of it that the call may reach.
+    engine: Option<Arc<bridge::Route>>,
+    methods: Vec<String>,
+    session: Option<String>,
     done: Mutex<Done>,
     scratch: Mutex<Option<TempDir>>,
 }
@@ -90,6 +103,8 @@ pub struct Done {
     pub writes: Vec<WriteRecord>,
     /// Binary parts of the answer.
     pub attachments: Vec<Attachment>,
+    /// What calls over the bridge left.
+    pub live: Live,
 }
 
 impl Services {
@@ -110,6 +125,9 @@ impl Services {
             label: tool.name.clone(),
             cancel: cancel.clone(),
             progress,
+            engine: None,
+            methods: tool.bridge_methods.clone(),
+            session: None,
             done: Mutex::default(),
             scratch: Mutex::default(),
         }
@@ -125,9 +143,29 @@ impl Services {
             label: uri.to_owned(),
             cancel: cancel.clone(),
             progress: None,
+            engine: None,
+            methods: vec![],
+            session: None,
             done: Mutex::default(),
             scratch: Mutex::default(),
         }
+    }
+
+    /// The same, served by a route; `named` is the session that the caller named.
+    #[must_use]
+    pub fn over(mut self, route: &Route, named: Option<&str>) -> Self {
+        self.session = route.session().or_else(|| named.map(str::to_owned));
+        self.engine = route.engine().cloned();
+        self
+    }
+
+    /// The same, with an engine and the methods of it that a resource may reach.
+    #[must_use]
+    pub fn reaching(mut self, engine: &Arc<bridge::Route>, methods: &[String]) -> Self {
+        self.session = Some(engine.identity().session_id.to_string());
+        self.engine = Some(Arc::clone(engine));
+        self.methods = methods.to_vec();
+        self
     }
 
     /// The services as they cross the boundary.
@@ -145,7 +183,34 @@ impl Services {
             project_root: self.shared.files.root().folder().to_owned(),
             mode: self.mode,
             server_version: env!("CARGO_PKG_VERSION").into(),
+            runtime_session_id: self.session.clone(),
         }
+    }
+
+    /// Calls the engine. A method that was not declared is not reached, and a preview changes nothing.
+    fn call_bridge(&self, method: &str, params: &[u8], limit_ms: u64) -> Reply {
+        if !self.methods.iter().any(|declared| declared == method) {
+            return fault(format!("`{}` does not declare `{method}` and called it", self.label));
+        }
+        let Some(engine) = &self.engine else {
+            return answer::<Value>(Err(not_connected(&format!("`{method}`"))));
+        };
+        if self.previews && !is_read(method) {
+            return fault(format!("`{}` tried to change the engine in a preview", self.label));
+        }
+        let params: Map<String, Value> = match serde_json::from_slice(params) {
+            Ok(params) => params,
+            Err(error) => {
+                return fault(format!("the parameters of `{method}` are no object: {error}"));
+            }
+        };
+        let limit = Duration::from_millis(limit_ms);
+        answer(engine.call(method, &params, limit, &self.cancel).map(|answered| {
+            let mut done = self.done();
+            done.live.diagnostics.extend(answered.diagnostics);
+            done.live.repeats += answered.repeats;
+            answered.result
+        }))
     }
 
     fn run_child(&self, spec: &ChildSpec) -> Result<ChildReport, Refusal> {
@@ -159,7 +224,7 @@ impl Services {
             &child::Spec {
                 program: &program,
                 args: &spec.args,
-                env: &spec.env,
+                env: &errand(&spec.env),
                 folder: &folder,
                 limit,
                 max_output_bytes: spec.max_output_bytes.min(MAX_CHILD_OUTPUT_BYTES),
@@ -269,6 +334,16 @@ impl Services {
     }
 }
 
+/// The environment of a child: an engine that is started to answer one question opens no session of its own,
+/// unless the tool says that it is to be found.
+fn errand(env: &[(String, String)]) -> Vec<(String, String)> {
+    let mut env = env.to_vec();
+    if !env.iter().any(|(name, _)| name == QUIET_ENGINE_VAR) {
+        env.push((QUIET_ENGINE_VAR.into(), "1".into()));
+    }
+    env
+}
+
 fn cannot_start(program: &Path, error: &std::io::Error) -> Refusal {
     let message = format!("`{}` can't be started: {error}", program.display());
     Refusal::new(codes::TOOLCHAIN_UNAVAILABLE, message)
@@ -287,6 +362,10 @@ pub fn not_connected(what: &str) -> Refusal {
         .with("blocked_on", "no_live_session")
         .with("needs_live_engine", true)
         .next_call("runtime_list_sessions", "finds the engines that can be attached")
+}
+
+fn is_read(method: &str) -> bool {
+    matches!(methods::lookup(method), Lookup::Method(known) if known.effect == Effect::Reads)
 }
 
 fn answer<T: Serialize>(result: Result<T, Refusal>) -> Reply {
@@ -313,8 +392,8 @@ fn quietly(work: impl FnOnce()) {
 }
 
 impl HostV1 for Services {
-    fn bridge_call(&self, method: RStr<'_>, _: RSlice<'_, u8>, _: u64) -> Reply {
-        guard(|| answer::<Value>(Err(not_connected(&format!("`{method}`")))))
+    fn bridge_call(&self, method: RStr<'_>, params: RSlice<'_, u8>, limit_ms: u64) -> Reply {
+        guard(|| self.call_bridge(method.as_str(), params.as_slice(), limit_ms))
     }
 
     fn read_file(&self, path: RStr<'_>) -> Reply {

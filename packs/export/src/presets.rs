@@ -15,7 +15,7 @@ use didi_formats::{
     config::{ConfigFile, ConfigSection},
     document::RawValue,
 };
-use didi_plugin_api::prelude::*;
+use didi_plugin_api::{near::distance, prelude::*};
 
 pub(crate) const PRESETS_FILE: &str = "res://export_presets.cfg";
 /// Largest presets file read, in bytes.
@@ -314,22 +314,6 @@ fn meant(platform: &str) -> Option<&'static str> {
         };
         PLATFORMS.iter().find(near).copied()
     })
-}
-
-/// Letters to change, add or drop.
-fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().take(64).collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (at, letter) in one.chars().take(64).enumerate() {
-        let mut corner = row[0];
-        row[0] = at + 1;
-        for (column, known) in other.iter().enumerate() {
-            let changed = corner + usize::from(letter != *known);
-            corner = row[column + 1];
-            row[column + 1] = changed.min(corner + 1).min(row[column] + 1);
-        }
-    }
-    row[other.len()]
 }
 
 fn check_names(presets: &[Preset], bytes: &[u8]) -> Result<(), Refusal> {

@@ -11,18 +11,21 @@ use didi_formats::{
     variant::{self, Value as Variant},
 };
 use didi_plugin_api::prelude::*;
+use didi_project::{
+    facts::{self, Trust},
+    parallel,
+    walk::File,
+    words::Words,
+};
 use memchr::memmem::{self, Finder};
 
 use crate::{
     code::Dialect,
-    index,
     names::{self, Kind, Wanted},
-    parallel,
     references::{Format, Reference},
     refuse::invalid,
     scan::{self, Files, Limits, READS},
     settings::SETTINGS,
-    walk::File,
 };
 
 #[cfg(test)]
@@ -140,7 +143,7 @@ struct Traced {
 }
 
 fn by_uid(ctx: &Ctx<'_>, target: &str) -> Result<Traced, Refusal> {
-    let project = scan::project(ctx, &READS, |_, _| false)?;
+    let project = scan::project(ctx, &READS, &scan::Wanted::None)?;
     let owner = project.resolve(target).map(ToOwned::to_owned);
     let mut traced = by_path(ctx, owner.as_deref().unwrap_or_default(), uid::number(target))?;
     traced.out.resolved_kind = "uid".into();
@@ -159,16 +162,20 @@ fn by_path(ctx: &Ctx<'_>, path: &str, number: Option<u64>) -> Result<Traced, Ref
     let is_folder = !path.is_empty() && place.as_ref().is_ok_and(ProjectPath::is_dir);
     let mut numbers: Vec<u64> = number.into_iter().collect();
     if let Ok(place) = place {
-        let file = File { path: path.into(), real: place.real().to_owned(), size: 0 };
-        numbers.extend(index::describe(&file, true).uid.and_then(|text| uid::number(&text)));
+        let uid = File::at(&place).as_ref().and_then(facts::uid_of);
+        numbers.extend(uid.as_deref().and_then(uid::number));
     }
-    // A file's own uid is known; those of all files are needed for a folder alone.
-    let limits = Limits { uids: is_folder, ..READS };
-    let project = scan::project(ctx, &limits, |_, bytes| {
-        (!path.is_empty() && finder.find(bytes).is_some())
+    let maybe = |words: &Words| {
+        !path.is_empty() && words.may_hold(needle)
+            || is_folder && words.may_hold("uid")
+            || numbers.iter().any(|number| words.may_hold_uid(*number))
+    };
+    let surely = |bytes: &[u8]| {
+        !path.is_empty() && finder.find(bytes).is_some()
             || is_folder && memmem::find(bytes, b"uid://").is_some()
             || !numbers.is_empty() && holds_uid(bytes, &numbers)
-    })?;
+    };
+    let project = scan::project(ctx, &READS, &scan::Wanted::Where(&maybe, &surely))?;
     let below = format!("{}/", path.trim_end_matches('/'));
     let mut traced = Traced::default();
     for (at, references) in &project.references {
@@ -304,9 +311,9 @@ fn by_its_names(
     let mut wanted: Vec<(String, &str)> = vec![];
     if let Some(at) =
         files.find(path).filter(|_| Format::of(path) == Some(Format::Code(Dialect::Gdscript)))
-        && let Ok(bytes) = scan::read(&files.all[at], READS.file_bytes)
     {
-        wanted.extend(class_name(&bytes).map(|name| (name, "class")));
+        let class = facts::read(&files.all[at]).class_name;
+        wanted.extend(class.map(|name| (name, "class")));
     }
     if let Some(at) = files.find(SETTINGS)
         && let Ok(bytes) = scan::read(&files.all[at], READS.file_bytes)
@@ -314,7 +321,7 @@ fn by_its_names(
         wanted.extend(autoloads_of(&bytes, path).into_iter().map(|name| (name, "autoload")));
     }
     for (name, what) in wanted {
-        let found = places(ctx, files, Wanted::Word(&name))?;
+        let found = places(ctx, files, &READS, Wanted::Word(&name))?;
         for (file, place) in found.places {
             if place.kind == Kind::Code && file != path {
                 traced.impacts.push(Impact {
@@ -327,15 +334,6 @@ fn by_its_names(
         }
     }
     Ok(())
-}
-
-/// The global class that a script declares.
-pub(crate) fn class_name(bytes: &[u8]) -> Option<String> {
-    let source = std::str::from_utf8(bytes).ok()?;
-    memmem::find(bytes, b"class_name")?;
-    let tokens = crate::code::tokens(source, Dialect::Gdscript);
-    let at = tokens.iter().position(|token| token.is_word(source, "class_name"))?;
-    Some(source[tokens.get(at + 1)?.span.clone()].to_owned())
 }
 
 fn autoloads_of(bytes: &[u8], path: &str) -> Vec<String> {
@@ -357,16 +355,37 @@ pub(crate) struct Places {
     pub(crate) broken: Vec<(String, String)>,
 }
 
-/// Looks for a name in all files that were listed.
-pub(crate) fn places(ctx: &Ctx<'_>, files: &Files, wanted: Wanted<'_>) -> Result<Places, Refusal> {
+/// The listed files that can hold a text; all of them where nothing kept is believed.
+fn candidates<'f>(
+    ctx: &Ctx<'_>,
+    files: &'f Files,
+    limits: &Limits,
+    text: &str,
+) -> Result<Vec<&'f File>, Refusal> {
+    if limits.trust == Trust::Files {
+        return Ok(files.texts.iter().collect());
+    }
+    let words = scan::words_of(ctx, files, limits)?;
+    let may_hold = files.texts.iter().zip(words).filter(|(_, words)| words.may_hold(text));
+    Ok(may_hold.map(|(file, _)| file).collect())
+}
+
+/// Looks for a name in the files that were listed within these limits.
+pub(crate) fn places(
+    ctx: &Ctx<'_>,
+    files: &Files,
+    limits: &Limits,
+    wanted: Wanted<'_>,
+) -> Result<Places, Refusal> {
     let (Wanted::Word(needle) | Wanted::Node(needle)) = wanted;
     let finder = Finder::new(needle);
     let mut found = Places { places: vec![], broken: vec![] };
+    let candidates = candidates(ctx, files, limits, needle)?;
     parallel::each(
         ctx,
-        &files.texts,
+        &candidates,
         |file| {
-            let bytes = scan::read(file, scan::CHANGES.file_bytes)?;
+            let bytes = scan::read(file, limits.file_bytes)?;
             if finder.find(&bytes).is_none() {
                 return Ok(vec![]);
             }
@@ -387,7 +406,7 @@ pub(crate) fn places(ctx: &Ctx<'_>, files: &Files, wanted: Wanted<'_>) -> Result
 
 fn by_name(ctx: &Ctx<'_>, wanted: Wanted<'_>) -> Result<Traced, Refusal> {
     let files = scan::list(ctx, &READS)?;
-    let found = places(ctx, &files, wanted)?;
+    let found = places(ctx, &files, &READS, wanted)?;
     let mut traced = Traced::default();
     let mut declared = vec![];
     for (path, place) in found.places {

@@ -12,7 +12,7 @@ use self::{
 };
 use crate::{
     refuse::invalid,
-    scan::{self, READS},
+    scan::{self, READS, Wanted},
 };
 
 mod connections;
@@ -126,7 +126,7 @@ fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
     if !any {
         return Err(invalid("include_broken_references", "every report is switched off"));
     }
-    let project = scan::project(ctx, &READS, |_, _| true)?;
+    let project = scan::project(ctx, &READS, &Wanted::All)?;
     let mut out = Out {
         scan_source: "project_files",
         scanned_resources: project.files.all.len(),

@@ -10,8 +10,9 @@ use std::collections::BTreeMap;
 
 use didi_formats::uid;
 use didi_plugin_api::prelude::*;
+use didi_project::walk;
 
-use crate::{index, walk};
+use crate::index;
 
 #[cfg(test)]
 mod tests;

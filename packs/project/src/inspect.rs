@@ -9,12 +9,10 @@ use didi_formats::{
     variant,
 };
 use didi_plugin_api::prelude::*;
+use didi_project::{facts::MAX_IMPORT_BYTES, walk::File};
 use serde_json::Map;
 
-use crate::{
-    index::{self, MAX_IMPORT_BYTES},
-    walk::File,
-};
+use crate::index;
 
 #[cfg(test)]
 mod tests;
@@ -92,7 +90,7 @@ struct Import {
 fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
     let place = ctx.project().resolve(&args.resource_path, "resource_path")?;
     let file = existing(&place)?;
-    let indexed = index::describe(&file, true);
+    let indexed = index::describe(&file);
     let (import, import_error) = match import_of(ctx, &file) {
         None => (None, None),
         Some(Ok(import)) => (Some(import), None),
@@ -112,11 +110,11 @@ fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
 }
 
 fn existing(place: &ProjectPath) -> Result<File, Refusal> {
+    if let Some(file) = File::at(place) {
+        return Ok(file);
+    }
     let path = place.res_path();
     match place.real().metadata() {
-        Ok(facts) if facts.is_file() => {
-            Ok(File { path, real: place.real().to_owned(), size: facts.len() })
-        }
         Ok(_) => Err(Refusal::new(codes::NOT_FOUND, format!("`{path}` is a folder, not a file"))
             .next_call_with(
                 "project_list_resources",

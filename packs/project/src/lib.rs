@@ -18,7 +18,6 @@ mod list_resources;
 mod md5;
 mod move_files;
 mod names;
-mod parallel;
 mod references;
 mod refuse;
 mod rename_references;
@@ -28,12 +27,12 @@ mod run_tests;
 mod scan;
 mod search_symbols;
 mod search_text;
+mod searching;
 mod set_setting;
 mod settings;
 mod splice;
 mod verification;
 mod verify_changes;
-mod walk;
 
 #[cfg(test)]
 mod engine_tests;

@@ -3,11 +3,9 @@
 //! Spec: P-50, the project's files.
 
 use didi_plugin_api::prelude::*;
+use didi_project::walk;
 
-use crate::{
-    index::{self, Indexed},
-    walk,
-};
+use crate::index::{self, Indexed};
 
 #[cfg(test)]
 mod tests;

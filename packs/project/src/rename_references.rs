@@ -18,7 +18,6 @@ use crate::{
     names::{self, Kind, Place, Wanted},
     refuse::invalid,
     scan::{self, CHANGES, Files},
-    splice,
 };
 
 #[cfg(test)]
@@ -161,7 +160,7 @@ fn plan(ctx: &Ctx<'_>, args: &Args) -> Result<Plan, Refusal> {
             .with("skipped_files", skipped)
             .no_remedy("the files named have to be readable and within the limits of size"));
     }
-    let found = places(ctx, &files, Wanted::Word(&args.target))?;
+    let found = places(ctx, &files, &CHANGES, Wanted::Word(&args.target))?;
     let mut left = vec![];
     let mut changing: BTreeMap<String, Vec<Place>> = BTreeMap::new();
     for (path, place) in found.places {
@@ -206,7 +205,7 @@ fn left_over(path: String, place: &Place, kind: Kind) -> Left {
 }
 
 fn refuse_used(ctx: &Ctx<'_>, files: &Files, new_name: &str) -> Result<(), Refusal> {
-    let used = places(ctx, files, Wanted::Word(new_name))?.places;
+    let used = places(ctx, files, &CHANGES, Wanted::Word(new_name))?.places;
     if used.is_empty() {
         return Ok(());
     }
@@ -246,17 +245,20 @@ impl Plan {
                     kind: place.kind.impact(),
                     detail: place.detail,
                 });
-                splices.push((place.span, args.new_name.clone()));
+                splices.push(Splice {
+                    start: place.span.start as u64,
+                    end: place.span.end as u64,
+                    text: args.new_name.clone(),
+                });
             }
         }
         lines.dedup();
-        let text = String::from_utf8(splice::apply(&bytes, splices))
-            .map_err(|_| changed("is not UTF-8 text"))?;
+        splices.sort_by_key(|splice| splice.start);
         let digest = sha256_hex(&bytes);
         self.digests.insert(path.to_owned(), digest.clone());
-        self.changes.push(Change::Write {
+        self.changes.push(Change::Edit {
             path: path.to_owned(),
-            text,
+            splices,
             expect: Expect::Sha256(digest),
         });
         self.updated.push(Updated { path: path.to_owned(), changed_lines: lines });

@@ -16,10 +16,11 @@ use didi_formats::{
     variant::{self, json as literal},
 };
 use didi_plugin_api::{digest::sha256_hex, prelude::*};
+use didi_project::{facts, walk::File};
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::Map;
 
-use crate::{index, refuse::invalid, walk::File};
+use crate::{index, refuse::invalid};
 
 mod classes;
 mod scripts;
@@ -510,7 +511,7 @@ impl<'c, 'h> Writer<'c, 'h> {
         let stem: String = name.chars().filter(char::is_ascii_alphanumeric).take(12).collect();
         let id = format!("{number}_{}", stem.to_ascii_lowercase());
         let kind = self.type_of_file(&file);
-        let uid = index::describe(&file, true).uid;
+        let uid = facts::uid_of(&file);
         self.externals.push(External { path, kind, id: id.clone(), uid });
         Ok(id)
     }
@@ -519,18 +520,14 @@ impl<'c, 'h> Writer<'c, 'h> {
         let root = self.ctx.project();
         let place = root.root().resolve(path).map_err(|fault| fault.to_string())?;
         let path = place.res_path();
-        match place.real().metadata() {
-            Ok(facts) if facts.is_file() => {
-                let file =
-                    File { path: path.clone(), real: place.real().to_owned(), size: facts.len() };
-                Ok((path, file))
-            }
-            _ => Err(format!("no file `{path}` in the project")),
+        match File::at(&place) {
+            Some(file) => Ok((path, file)),
+            None => Err(format!("no file `{path}` in the project")),
         }
     }
 
     fn type_of_file(&self, file: &File) -> String {
-        let indexed = index::describe(file, false);
+        let indexed = index::describe(file);
         match indexed.resource_type {
             Some(class) if self.classes.get(&class).is_some() => class,
             // As the engine writes it, whatever the language.

@@ -1,7 +1,7 @@
 //! One pass over the project's files that finds what names what: files, their uids, their references.
 //!
-//! Nothing is kept between calls; the files are the truth. What is done with the references is left to the
-//! tools.
+//! A read skips files that can't hold what it looks for, by what is kept of each file's state; a change reads
+//! every file. What is done with the references is left to the tools.
 //!
 //! Spec: P-50, references.
 
@@ -10,16 +10,19 @@ use std::{
     fs,
     io::Read,
     ops::ControlFlow,
+    sync::Arc,
 };
 
-use didi_formats::{config::ConfigFile, limits::HEADER_BYTES, resource, uid};
+use didi_formats::uid;
 use didi_plugin_api::prelude::*;
-
-use crate::{
+use didi_project::{
+    facts::{self, Trust},
     parallel,
-    references::{self, Format, Reference, folder_of},
     walk::{self, File},
+    words::{self, Words},
 };
+
+use crate::references::{self, Format, Reference, folder_of};
 
 /// What a scan reads at most.
 #[derive(Debug, Clone, Copy)]
@@ -27,22 +30,23 @@ pub(crate) struct Limits {
     pub(crate) file_bytes: u64,
     pub(crate) bytes: u64,
     pub(crate) files: usize,
-    /// Whether the uids of all files are read.
-    pub(crate) uids: bool,
+    /// Whether what is kept of unchanged files is believed.
+    pub(crate) trust: Trust,
 }
 
-/// Largest `.uid` file that is read, in bytes.
-const MAX_UID_BYTES: u64 = 1024;
-
 /// Of a read: a cut answer says so.
-pub(crate) const READS: Limits =
-    Limits { file_bytes: 4 * 1024 * 1024, bytes: 64 * 1024 * 1024, files: 10_000, uids: true };
+pub(crate) const READS: Limits = Limits {
+    file_bytes: 4 * 1024 * 1024,
+    bytes: 64 * 1024 * 1024,
+    files: 10_000,
+    trust: Trust::Kept,
+};
 /// Of a change, which a cut scan refuses.
 pub(crate) const CHANGES: Limits = Limits {
     file_bytes: 128 * 1024 * 1024,
     bytes: 2 * 1024 * 1024 * 1024,
     files: 100_000,
-    uids: true,
+    trust: Trust::Files,
 };
 
 /// Files of a project and those of them that are read.
@@ -118,87 +122,96 @@ pub(crate) struct Project {
     pub(crate) broken: Vec<(String, String)>,
 }
 
-/// What one text file gave.
-struct Seen {
-    references: Result<Vec<Reference>, String>,
-    uid: Option<u64>,
+/// Which files' references are looked for.
+pub(crate) enum Wanted<'w> {
+    /// All of them.
+    All,
+    /// None: the uids are enough.
+    None,
+    /// Those of files that can hold the words and whose bytes then say so.
+    Where(&'w (dyn Fn(&Words) -> bool + Sync), &'w (dyn Fn(&[u8]) -> bool + Sync)),
 }
 
-/// Scans the project; `wanted` decides by a file's bytes whether its references are looked for.
+/// Scans the project.
 pub(crate) fn project(
     ctx: &Ctx<'_>,
     limits: &Limits,
-    wanted: impl Fn(&File, &[u8]) -> bool + Sync,
+    wanted: &Wanted<'_>,
 ) -> Result<Project, Refusal> {
-    let files = list(ctx, limits)?;
+    let mut files = list(ctx, limits)?;
     let mut references = vec![];
     let mut broken = vec![];
     let mut skipped = vec![];
-    let mut uids: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
-    let mut index = 0;
+    let candidates = candidates(ctx, &files, limits, wanted)?;
     parallel::each(
         ctx,
-        &files.texts,
-        |file| {
+        &candidates,
+        |at| {
+            let file = &files.texts[*at];
             let bytes = read(file, limits.file_bytes)?;
-            let uid = limits.uids.then(|| uid_in(file, &bytes)).flatten();
-            let references = if wanted(file, &bytes) {
-                references::of_file(&file.path, &bytes)
-            } else {
-                Ok(vec![])
-            };
-            Ok::<_, String>(Seen { references, uid })
+            Ok::<_, String>(match wanted {
+                Wanted::Where(_, surely) if !surely(&bytes) => Ok(vec![]),
+                _ => references::of_file(&file.path, &bytes),
+            })
         },
-        |file, read| {
-            match read {
-                Ok(read) => {
-                    if let Some((number, at)) = read.uid.zip(owner_of_uid(&files, file)) {
-                        uids.entry(number).or_default().push(at);
-                    }
-                    match read.references {
-                        Ok(found) if found.is_empty() => {}
-                        Ok(found) => references.push((index, found)),
-                        Err(why) => broken.push((file.path.clone(), why)),
-                    }
-                }
-                Err(why) => skipped.push((file.path.clone(), why)),
+        |at, found| {
+            let path = || files.texts[*at].path.clone();
+            match found {
+                Ok(Ok(found)) if found.is_empty() => {}
+                Ok(Ok(found)) => references.push((*at, found)),
+                Ok(Err(why)) => broken.push((path(), why)),
+                Err(why) => skipped.push((path(), why)),
             }
-            index += 1;
             ControlFlow::Continue(())
         },
     )?;
-    if limits.uids {
-        sidecar_uids(ctx, &files, &mut uids)?;
-    }
-    let mut files = files;
+    let uids = uids(ctx, &files, limits.trust)?;
     files.truncated |= !skipped.is_empty();
     files.skipped.extend(skipped);
     let folders = folders(&files.all);
     Ok(Project { files, folders, uids, references, broken })
 }
 
-/// Adds the uids that `.uid` files hold.
-fn sidecar_uids(
+/// The texts whose references are to be looked for, as indexes.
+fn candidates(
     ctx: &Ctx<'_>,
     files: &Files,
-    uids: &mut BTreeMap<u64, Vec<usize>>,
-) -> Result<(), Refusal> {
-    let is_sidecar = |file: &&File| file.size <= MAX_UID_BYTES && file.extension() == "uid";
-    let sidecars: Vec<&File> = files.all.iter().filter(is_sidecar).collect();
-    parallel::each(
-        ctx,
-        &sidecars,
-        |file| {
-            let bytes = read(file, MAX_UID_BYTES).ok()?;
-            uid::number(uid::parse_uid_file(&bytes).ok()?)
-        },
-        |file, number| {
-            if let Some((number, at)) = number.zip(owner_of_uid(files, file)) {
-                uids.entry(number).or_default().push(at);
+    limits: &Limits,
+    wanted: &Wanted<'_>,
+) -> Result<Vec<usize>, Refusal> {
+    let all = 0..files.texts.len();
+    match wanted {
+        Wanted::None => Ok(vec![]),
+        Wanted::Where(maybe, _) if limits.trust == Trust::Kept => {
+            let words = words_of(ctx, files, limits)?;
+            Ok(all.filter(|at| maybe(&words[*at])).collect())
+        }
+        _ => Ok(all.collect()),
+    }
+}
+
+/// The words that each text can hold.
+pub(crate) fn words_of(
+    ctx: &Ctx<'_>,
+    files: &Files,
+    limits: &Limits,
+) -> Result<Vec<Arc<Words>>, Refusal> {
+    words::of_files(ctx, &files.texts, |file| read(file, limits.file_bytes).ok())
+}
+
+/// Files by uid, as indexes of `files.all`.
+fn uids(ctx: &Ctx<'_>, files: &Files, trust: Trust) -> Result<BTreeMap<u64, Vec<usize>>, Refusal> {
+    let mut found: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+    for (file, facts) in files.all.iter().zip(facts::facts(ctx, &files.all, trust)?) {
+        let number = facts.uid.as_deref().and_then(uid::number);
+        if let Some((number, at)) = number.zip(files.find(facts::owner(&file.path))) {
+            let owners = found.entry(number).or_default();
+            if !owners.contains(&at) {
+                owners.push(at);
             }
-            ControlFlow::Continue(())
-        },
-    )
+        }
+    }
+    Ok(found)
 }
 
 fn folders(files: &[File]) -> BTreeSet<String> {
@@ -210,27 +223,6 @@ fn folders(files: &[File]) -> BTreeSet<String> {
         }
     }
     folders
-}
-
-/// The uid that a scene, resource or `.import` file gives.
-fn uid_in(file: &File, bytes: &[u8]) -> Option<u64> {
-    match file.extension().as_str() {
-        "tscn" | "tres" => {
-            let header = resource::read_header(&bytes[..bytes.len().min(HEADER_BYTES)]).ok()?;
-            uid::number(&header.uid?)
-        }
-        "import" => {
-            let config = ConfigFile::parse(bytes).ok()?;
-            uid::number(&config.text("remap", "uid")?)
-        }
-        _ => None,
-    }
-}
-
-/// The file that a uid in `file` is of: itself, or the one beside a sidecar.
-fn owner_of_uid(files: &Files, file: &File) -> Option<usize> {
-    let path = file.path.strip_suffix(".import").or_else(|| file.path.strip_suffix(".uid"));
-    files.find(path.unwrap_or(&file.path))
 }
 
 impl Files {

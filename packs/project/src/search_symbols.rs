@@ -6,15 +6,16 @@
 //!
 //! Spec: P-50, search.
 
-use std::{collections::BTreeSet, ops::ControlFlow};
-
 use didi_plugin_api::prelude::*;
+use didi_project::{
+    parallel,
+    walk::{self, File},
+};
 
 use crate::{
-    parallel,
     refuse::invalid,
     scan::{self, READS},
-    walk::{self, File},
+    searching::{Out, Report, Search, Searched},
 };
 
 mod builtin;
@@ -25,10 +26,6 @@ mod gdscript;
 const MAX_PREVIEW_BYTES: usize = 1_024;
 /// Most matches of one call.
 const MAX_RESULTS: usize = 500;
-/// Most problems that are listed.
-const MAX_DIAGNOSTICS: usize = 20;
-/// Most endings that are listed.
-const MAX_EXTENSIONS: usize = 64;
 
 pub(crate) fn tool() -> Tool {
     Tool::new(
@@ -39,7 +36,7 @@ pub(crate) fn tool() -> Tool {
     )
     .core()
     .bounded("max_results; 4 MiB a file, 64 MiB, 10,000 files; previews 1024 bytes")
-    .output::<Out>()
+    .output::<Out<Match>>()
     .refuses(&[codes::INVALID_ARGUMENTS, codes::NOT_FOUND])
 }
 
@@ -101,7 +98,7 @@ impl Extension {
     }
 }
 
-#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum How {
     Exact,
@@ -143,35 +140,6 @@ struct Match {
     preview: String,
 }
 
-#[derive(Debug, Serialize)]
-struct Diagnostic {
-    path: String,
-    message: String,
-}
-
-#[derive(Debug, Default, Serialize, JsonSchema)]
-struct Out {
-    matches: Vec<Match>,
-    #[schemars(default)]
-    search_kind: &'static str,
-    #[schemars(default)]
-    lexical: bool,
-    #[schemars(default)]
-    scanned_files: usize,
-    #[schemars(default)]
-    scanned_bytes: u64,
-    #[schemars(default)]
-    skipped_files: usize,
-    #[schemars(default)]
-    unsearchable_files: usize,
-    #[schemars(default, with = "Vec<String>")]
-    unsearchable_extensions: BTreeSet<String>,
-    #[schemars(default, schema_with = "crate::answer::objects")]
-    diagnostics: Vec<Diagnostic>,
-    #[schemars(default)]
-    project_root: String,
-}
-
 fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
     let start = walk::folder(ctx, &args.search_path, "search_path")?;
     if args.query.is_empty() || args.query.contains(char::is_whitespace) {
@@ -181,15 +149,19 @@ fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
         ));
     }
     let wanted = Wanted::new(&args);
-    let mut report = Report::new(ctx, args.max_results.clamp(1, MAX_RESULTS));
-    let candidates = candidates(ctx, &start, args.extensions.as_deref(), &mut report)?;
+    let mut report = Report::new(ctx, Search::Symbols, args.max_results.clamp(1, MAX_RESULTS));
+    let asked = args.extensions.as_deref();
+    let candidates = report.candidates(ctx, &start, |ending| {
+        let extension = Extension::of(ending)?;
+        Some(asked.is_none_or(|asked| asked.contains(&extension)))
+    })?;
     parallel::each(
         ctx,
         &candidates,
         |file| search(file, &wanted),
         |file, searched| report.take(file, searched),
     )?;
-    Ok(Answer::of(report.out)?.truncated(report.truncated))
+    report.answer()
 }
 
 /// What is looked for.
@@ -237,54 +209,8 @@ impl Wanted {
     }
 }
 
-/// The files that are read, as far as the bounds go.
-fn candidates(
-    ctx: &Ctx<'_>,
-    start: &ProjectPath,
-    wanted: Option<&[Extension]>,
-    report: &mut Report,
-) -> Result<Vec<File>, Refusal> {
-    let (mut found, mut bytes) = (vec![], 0);
-    let met = walk::files(ctx, start, |file| {
-        let ending = file.extension();
-        let Some(extension) = Extension::of(&ending) else {
-            report.unsearchable(ending);
-            return ControlFlow::Continue(());
-        };
-        if wanted.is_some_and(|wanted| !wanted.contains(&extension)) {
-            return ControlFlow::Continue(());
-        }
-        if file.size > READS.file_bytes {
-            let message = format!("{} bytes, and at most {} are read", file.size, READS.file_bytes);
-            report.skip(&file.path, message);
-            report.truncated = true;
-            return ControlFlow::Continue(());
-        }
-        if found.len() == READS.files || bytes + file.size > READS.bytes {
-            report.truncated = true;
-            return ControlFlow::Break(());
-        }
-        bytes += file.size;
-        found.push(file);
-        ControlFlow::Continue(())
-    })?;
-    for path in &met.undecodable {
-        report.skip(path, "its name is not UTF-8".into());
-    }
-    report.truncated |= met.failed;
-    Ok(found)
-}
-
-/// What the search of one file gave.
-struct Searched {
-    bytes: u64,
-    matches: Vec<Match>,
-    /// Whether a preview was cut.
-    cut: bool,
-}
-
 /// Searches one file; the error is a sentence.
-fn search(file: &File, wanted: &Wanted) -> Result<Searched, String> {
+fn search(file: &File, wanted: &Wanted) -> Result<Searched<Match>, String> {
     let bytes = scan::read(file, READS.file_bytes)?;
     let mut searched = Searched { bytes: bytes.len() as u64, matches: vec![], cut: false };
     let Some(text) = didi_gdscript::text_of(&bytes) else {
@@ -331,55 +257,3 @@ fn whole_characters(line: &str, max_bytes: usize) -> &str {
     let end = (0..=max_bytes.min(line.len())).rfind(|end| line.is_char_boundary(*end));
     &line[..end.unwrap_or(0)]
 }
-
-/// The answer while it grows.
-struct Report {
-    out: Out,
-    max_results: usize,
-    truncated: bool,
-}
-
-impl Report {
-    fn new(ctx: &Ctx<'_>, max_results: usize) -> Self {
-        let project_root = ctx.project().root().folder().to_string_lossy().into_owned();
-        let out = Out { search_kind: "symbols", lexical: true, project_root, ..Out::default() };
-        Report { out, max_results, truncated: false }
-    }
-
-    fn unsearchable(&mut self, ending: String) {
-        self.out.unsearchable_files += 1;
-        if !ending.is_empty() && self.out.unsearchable_extensions.len() < MAX_EXTENSIONS {
-            self.out.unsearchable_extensions.insert(format!(".{ending}"));
-        }
-    }
-
-    fn skip(&mut self, path: &str, message: String) {
-        self.out.skipped_files += 1;
-        if self.out.diagnostics.len() < MAX_DIAGNOSTICS {
-            self.out.diagnostics.push(Diagnostic { path: path.into(), message });
-        }
-    }
-
-    fn take(&mut self, file: &File, searched: Result<Searched, String>) -> ControlFlow<()> {
-        let searched = match searched {
-            Ok(searched) => searched,
-            Err(why) => {
-                self.skip(&file.path, why);
-                return ControlFlow::Continue(());
-            }
-        };
-        self.out.scanned_files += 1;
-        self.out.scanned_bytes += searched.bytes;
-        self.truncated |= searched.cut;
-        self.out.matches.extend(searched.matches);
-        if self.out.matches.len() <= self.max_results {
-            return ControlFlow::Continue(());
-        }
-        self.out.matches.truncate(self.max_results);
-        self.truncated = true;
-        ControlFlow::Break(())
-    }
-}
-
-#[cfg(test)]
-mod tests;

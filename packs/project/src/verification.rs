@@ -18,11 +18,9 @@ use didi_plugin_api::{
     digest::sha256_hex,
     prelude::*,
 };
+use didi_project::walk::{self, File};
 
-use crate::{
-    refuse::invalid,
-    walk::{self, File},
-};
+use crate::refuse::invalid;
 
 /// Longest proposed file, in bytes.
 const MAX_CONTENT_BYTES: usize = 1024 * 1024;

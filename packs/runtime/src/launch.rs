@@ -122,6 +122,7 @@ pub(crate) fn tool() -> Tool {
     .preview(preview)
     .refuses(&[
         NO_BRIDGE,
+        codes::INVALID_ARGUMENTS,
         codes::NOT_FOUND,
         codes::FORBIDDEN,
         codes::FILE_TOO_LARGE,
@@ -246,7 +247,8 @@ fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
     let ran = ctx.run_child(&ChildSpec {
         program: None,
         args: plan.args,
-        env: vec![],
+        // A game that is launched is to be found, unlike an engine that answers one question.
+        env: vec![("DIDI_NO_SESSION".into(), String::new())],
         folder: None,
         timeout_ms: args.timeout_seconds * 1000,
         max_output_bytes: OUTPUT_BYTES,

@@ -7,6 +7,7 @@ use didi_plugin_api::prelude::*;
 mod get_hierarchy;
 mod list_buses;
 mod rename_node;
+mod save_scene;
 mod walk;
 
 /// The pack.
@@ -18,7 +19,7 @@ impl ToolPack for ScenePack {
     }
 
     fn tools(&'static self) -> Vec<Tool> {
-        vec![get_hierarchy::tool(), list_buses::tool(), rename_node::tool()]
+        vec![get_hierarchy::tool(), list_buses::tool(), rename_node::tool(), save_scene::tool()]
     }
 }
 

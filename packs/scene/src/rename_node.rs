@@ -101,7 +101,7 @@ fn preview(ctx: &Ctx<'_>, args: Args) -> Result<Target, Refusal> {
 
 fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
     let plan = plan::make(ctx, &args)?;
-    let changes = plan.files.iter().map(change).collect::<Result<Vec<_>, _>>()?;
+    let changes: Vec<Change> = plan.files.iter().map(change).collect();
     let written = ctx.project().apply(&changes)?;
     let changed = written.iter().any(|file| file.changed);
     Answer::of(Out {
@@ -116,14 +116,17 @@ fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
     })
 }
 
-fn change(file: &FilePlan) -> Result<Change, Refusal> {
-    let path = file.path.res_path();
-    let text = String::from_utf8(file.after()).map_err(|_| {
-        Refusal::new(codes::UNPROCESSABLE, format!("`{path}` is not UTF-8 text"))
-            .no_remedy("the file has to be mended first")
-    })?;
-    let expect = Expect::Sha256(sha256_hex(&file.before));
-    Ok(Change::Write { path, text, expect })
+fn change(file: &FilePlan) -> Change {
+    let splices = file.splices.iter().map(|splice| Splice {
+        start: splice.span.start.into(),
+        end: splice.span.end.into(),
+        text: splice.text.clone(),
+    });
+    Change::Edit {
+        path: file.path.res_path(),
+        splices: splices.collect(),
+        expect: Expect::Sha256(sha256_hex(&file.before)),
+    }
 }
 
 fn outs(files: &[FilePlan]) -> Vec<FileOut<'_>> {

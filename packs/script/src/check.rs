@@ -5,7 +5,7 @@
 //!
 //! Spec: P-53, scripts.
 
-use didi_gdscript::faults;
+use didi_gdscript::{faults, lines};
 use didi_plugin_api::prelude::*;
 
 use crate::syntax;
@@ -105,7 +105,7 @@ pub(crate) fn verdict(ctx: &Ctx<'_>, subject: &Subject<'_>) -> Result<Verdict, R
         let found = vec![Diagnostic { file: subject.file(), ..error("text", message) }];
         return Ok(Verdict::of(Engine::default(), found, LIMITATION_OFFLINE));
     };
-    let Compiled { engine, diagnostics } = by_engine(ctx, subject);
+    let Compiled { engine, diagnostics } = by_engine(ctx, subject)?;
     ctx.check()?;
     Ok(match diagnostics {
         Some(found) => Verdict::of(engine, found, LIMITATION),
@@ -172,16 +172,21 @@ fn by_grammar(
     text: &str,
 ) -> Result<Vec<Diagnostic>, Refusal> {
     let tree = syntax::parse(ctx, text)?;
+    let at = |line, column, message: &str| Diagnostic {
+        line: Some(line),
+        column: Some(column),
+        file: subject.file(),
+        ..error("syntax", message)
+    };
     let found = faults::of_tree(&tree, text, MAX_DIAGNOSTICS);
-    Ok(found
-        .into_iter()
-        .map(|fault| Diagnostic {
-            line: Some(fault.line),
-            column: Some(fault.column),
-            file: subject.file(),
-            ..error("syntax", &fault.message)
-        })
-        .collect())
+    let mut found: Vec<_> =
+        found.into_iter().map(|fault| at(fault.line, fault.column, &fault.message)).collect();
+    // The grammar reads both; the engine takes the first that a file uses, and refuses the other.
+    if let Err(line) = lines::style(text, &lines::of(text)) {
+        found.push(at(line, 1, "tabs and spaces are mixed in the indentation"));
+        found.sort_by_key(|one| one.line);
+    }
+    Ok(found)
 }
 
 /// What an engine said. Without `diagnostics` no compiler answered.
@@ -190,14 +195,15 @@ struct Compiled {
     diagnostics: Option<Vec<Diagnostic>>,
 }
 
-fn by_engine(ctx: &Ctx<'_>, subject: &Subject<'_>) -> Compiled {
+fn by_engine(ctx: &Ctx<'_>, subject: &Subject<'_>) -> Result<Compiled, Refusal> {
     let info = match ctx.engine() {
         Ok(info) => info,
-        Err(refusal) => return unavailable(refusal),
+        Err(refusal) => return Ok(unavailable(refusal)),
     };
     let script = subject.copy.unwrap_or(subject.path);
     if script.is_empty() {
-        return reason("the compiler reads files, and the text could not be put into one".into());
+        let why = "the compiler reads files, and the text could not be put into one";
+        return Ok(reason(why.into()));
     }
     let spec = ChildSpec {
         program: None,
@@ -209,7 +215,7 @@ fn by_engine(ctx: &Ctx<'_>, subject: &Subject<'_>) -> Compiled {
     };
     let ran = match ctx.run_child(&spec) {
         Ok(ran) => ran,
-        Err(refusal) => return unavailable(refusal),
+        Err(refusal) => return Ok(unavailable(refusal)),
     };
     let mut engine = Engine {
         engine_checked: !ran.timed_out,
@@ -225,14 +231,14 @@ fn by_engine(ctx: &Ctx<'_>, subject: &Subject<'_>) -> Compiled {
     if ran.timed_out {
         engine.engine_unavailable_reason =
             Some(format!("the compiler was stopped after {} s", CHECK_MS / 1000));
-        return Compiled { engine, diagnostics: None };
+        return Ok(Compiled { engine, diagnostics: None });
     }
     let mut diagnostics = report::read(&ran, script);
     if subject.copy.is_some() {
-        scratch::settle(ctx, subject, &mut diagnostics);
+        diagnostics = scratch::settle(ctx, subject, diagnostics)?;
     }
-    names::weigh(ctx, subject.source, &mut diagnostics);
-    Compiled { engine, diagnostics: Some(diagnostics) }
+    names::weigh(ctx, subject.source, &mut diagnostics)?;
+    Ok(Compiled { engine, diagnostics: Some(diagnostics) })
 }
 
 fn arguments(ctx: &Ctx<'_>, script: &str) -> Vec<String> {

@@ -47,6 +47,7 @@ pub(crate) fn tool() -> Tool {
     .confirm(Confirmation::OnOverwrite)
     .preview(preview)
     .refuses(&[
+        codes::INVALID_ARGUMENTS,
         codes::ALREADY_EXISTS,
         codes::CONFLICT,
         codes::FORBIDDEN,

@@ -93,6 +93,7 @@ pub(crate) fn tool() -> Tool {
     .confirm(Confirmation::Always)
     .preview(preview)
     .refuses(&[
+        codes::INVALID_ARGUMENTS,
         codes::NOT_FOUND,
         codes::CONFLICT,
         codes::FORBIDDEN,

@@ -122,7 +122,7 @@ fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
         Some(class) => of_engine(reference, class, base),
         None => match project::find(ctx, name)? {
             Some(script) => of_project(ctx, reference, script, base)?,
-            None => return Err(unknown(ctx, reference, name)),
+            None => return Err(unknown(ctx, reference, name)?),
         },
     };
     Answer::of(match member {
@@ -257,21 +257,21 @@ fn has_value(of: &Value, member: &str) -> bool {
     of.get("values").is_some_and(|values| values.get(member).is_some())
 }
 
-fn unknown(ctx: &Ctx<'_>, reference: &Reference, name: &str) -> Refusal {
-    let own = project::names(ctx);
+fn unknown(ctx: &Ctx<'_>, reference: &Reference, name: &str) -> Result<Refusal, Refusal> {
+    let own = project::names(ctx)?;
     let near = near::to(name, reference.names().chain(own.iter().map(String::as_str)));
     let message = format!(
         "`{name}` is no class of Godot {} and no `class_name` of the project's scripts",
         reference.version
     );
     let refusal = Refusal::new(codes::NOT_FOUND, message);
-    match near.first().cloned() {
+    Ok(match near.first().cloned() {
         Some(best) => refusal
             .with("candidates", near)
             .with("did_you_mean", best.clone())
             .retry_with(json!({ "class_name": best })),
         None => refusal.field("class_name"),
-    }
+    })
 }
 
 #[cfg(test)]

@@ -196,11 +196,18 @@ fn changed_api(folder: &Path) {
 /// A change of one file: what it is in, what is there, and what comes in its place.
 struct Edit(&'static str, &'static str, &'static str);
 
+/// A workspace's manifest with plugin-api as the only item of one of its lists.
+fn alone(manifest: &str, list: &str) -> String {
+    let (before, rest) = manifest.split_once(list).unwrap();
+    let (_, behind) = rest.split_once(']').unwrap();
+    format!("{before}{list}\"plugin-api\"]{behind}")
+}
+
 /// A copy of plugin-api in a workspace of its own, changed by `edits`.
 fn copy_api(folder: &Path, edits: &[Edit]) {
     let manifest = fs::read_to_string(repository().join("Cargo.toml")).unwrap();
-    let members = manifest.lines().find(|line| line.starts_with("members = ")).unwrap();
-    put(&folder.join("Cargo.toml"), &manifest.replace(members, "members = [\"plugin-api\"]"));
+    let manifest = alone(&alone(&manifest, "\nmembers = ["), "\ndefault-members = [");
+    put(&folder.join("Cargo.toml"), &manifest);
     lock(folder);
     let from = repository().join("plugin-api");
     for file in files_below(&from) {

@@ -12,7 +12,7 @@ use std::{
     process::{Command, Output},
 };
 
-use didi_tests::{Launch, Server};
+use didi_tests::{Launch, Server, executable::write_executable};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -30,7 +30,7 @@ impl Host {
             fs::create_dir(host.at(name)).unwrap();
         }
         fs::write(host.at("project/project.godot"), "config_version=5\n").unwrap();
-        fs::copy(didi_tests::didi(), host.binary()).unwrap();
+        write_executable(&host.binary(), &fs::read(didi_tests::didi()).unwrap());
         host
     }
 

@@ -25,6 +25,11 @@ pub fn setting_place(path: &str) -> SettingPlace<'_> {
     SettingPlace { section, key }
 }
 
+/// The line end after a comment: the engine ends one at `\n` only, so a lone `\r` is a part of it.
+fn ends_comment(eol: &'static str) -> &'static str {
+    if eol == "\r" { "\n" } else { eol }
+}
+
 impl ConfigFile<'_> {
     /// Sets a key to a value in the engine's text form.
     ///
@@ -132,11 +137,21 @@ impl ConfigFile<'_> {
         });
         let at = first.map_or(self.document.source().len(), |item| item.span.start as usize);
         let eol = lines.line_end_at(at);
+        let in_comment = first.is_none() && self.ends_in_comment();
         let begins_line = self.document.source()[..at].ends_with(['\n', '\r']) || at == 0;
-        let before = if begins_line { "" } else { eol };
+        let before = match (in_comment, begins_line) {
+            (true, _) => ends_comment(eol),
+            (false, true) => "",
+            (false, false) => eol,
+        };
         let after = if first.is_some() { eol } else { "" };
         let text = format!("{before}{}={value}{eol}{after}", edit::key(key));
         Edit::one(crate::document::Span::new(at, at), text)
+    }
+
+    /// Whether what is added to the end of the file would belong to a comment.
+    fn ends_in_comment(&self) -> bool {
+        self.document.items().last().is_some_and(|item| item.kind == ItemKind::Comment)
     }
 
     fn new_section(&self, section: &str, key: &str, value: &str) -> Edit {
@@ -144,12 +159,11 @@ impl ConfigFile<'_> {
         let source = self.document.source();
         let end = source.len();
         let eol = lines.line_end_at(end);
-        let last = self.document.items().last();
-        let in_comment = last.is_some_and(|item| item.kind == ItemKind::Comment);
-        let first = if in_comment && eol == "\r" { "\n" } else { eol };
+        let in_comment = self.ends_in_comment();
+        let first = if in_comment { ends_comment(eol) } else { eol };
         let body = source.trim_start_matches('\u{feff}');
         let mut text = String::new();
-        let ended = body.ends_with(['\n', '\r']);
+        let ended = !in_comment && body.ends_with(['\n', '\r']);
         let blank = body.trim_end_matches([' ', '\t']);
         let blank = blank.strip_suffix(eol).is_some_and(|rest| rest.ends_with(['\n', '\r']));
         if !body.is_empty() && !ended {

@@ -224,6 +224,7 @@ fn other_encodings_are_named() {
     assert_eq!(fails(b"\xff\xfe[\0").message, "the file is not UTF-8");
 }
 
+/// BL-59.
 #[test]
 fn depth_is_bounded_without_recursion() {
     let deep = |levels: usize| format!("[a]\nk = {}{}\n", "[".repeat(levels), "]".repeat(levels));

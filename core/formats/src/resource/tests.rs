@@ -71,3 +71,37 @@ fn an_odd_header_is_read() {
     let header = read_header(b"; by hand\n[gd_scene   format = 4 ][node").unwrap();
     assert_eq!((header.kind, header.format, header.uid), (SceneKind::Scene, 4, None));
 }
+
+/// The same, of a file read whole.
+fn of_the_whole(source: &str) -> Vec<(String, u32)> {
+    // A placeholder behind everything else makes the reader go to the end.
+    let whole = format!("{source}\n[node name=\"Z\" instance_placeholder=\"res://z.tscn\"]\n");
+    let mut found: Vec<_> =
+        dependencies(whole.as_bytes()).iter().map(|one| (one.path.to_string(), one.line)).collect();
+    found.pop();
+    found
+}
+
+#[test]
+fn what_stands_behind_the_last_name_is_not_read() {
+    let head =
+        "[gd_scene format=3]\n\n[ext_resource type=\"Script\" path=\"res://a.gd\" id=\"1\"]\n";
+    for rest in [
+        "",
+        "\n[node name=\"A\" type=\"Node\"]\nbroken = = [\n",
+        "[node name=\"A\" type=\"Node\"]\ntext = \"ext_resource\n[node\"\n",
+        "[ext_resource type=\"Script\" path=\"res://b\n[c].gd\" id=\"2\"]\n\n[node name=\"A\"]\n",
+        "[node name=\"A\" instance_placeholder=\"res://p.tscn\"]\nx = 1\n\n[node name=\"B\" parent=\".\"]\n",
+        "\n[resource]\n[ext_resource path=\"res://late.gd\" id=\"3\"][node name=\"A\"]\n",
+    ] {
+        let source = format!("{head}{rest}");
+        let found: Vec<_> = dependencies(source.as_bytes())
+            .iter()
+            .map(|one| (one.path.to_string(), one.line))
+            .collect();
+        assert_eq!(found[0], ("res://a.gd".into(), 3), "{source}");
+        if !rest.contains("broken") {
+            assert_eq!(found, of_the_whole(&source), "{source}");
+        }
+    }
+}

@@ -89,14 +89,14 @@ impl Scene<'_> {
         if key.is_empty() || key.contains('\0') {
             return Err(EditError::Name("a property's name is not empty".into()));
         }
+        let lines = Lines::of(&self.document);
         let entries: Vec<&PropertySpan> = properties_after(&self.document, index).collect();
         if let Some(found) = entries.iter().rev().find(|entry| self.document.key(entry) == key) {
             if same_value(self.document.text(found.value), value) {
                 return Ok(Edit::default());
             }
-            return Ok(Edit::one(found.value, value));
+            return Ok(lines.replacement(found.value, value));
         }
-        let lines = Lines::of(&self.document);
         let last = entries.last().copied();
         let line = format!("{}{}{value}", edit::key(key), lines.separator(last, " = "));
         let after = match last {
@@ -132,6 +132,7 @@ impl Scene<'_> {
         let (_, _, section) = self.section_at(place)?;
         check_attribute_name(name)?;
         let attributes = self.document.attributes(section);
+        let lines = Lines::of(&self.document);
         let found: Vec<usize> = (0..attributes.len())
             .filter(|at| self.document.text(attributes[*at].name) == name)
             .collect();
@@ -146,7 +147,7 @@ impl Scene<'_> {
                 if same_value(self.document.text(written), value) {
                     return Ok(Edit::default());
                 }
-                Ok(Edit::one(written, value))
+                Ok(lines.replacement(written, value))
             }
             (AttributeChange::Set(value), None) => {
                 check_value(value)?;
@@ -161,9 +162,10 @@ impl Scene<'_> {
                 Err(EditError::NotFound(format!("attribute `{name}` in that section")))
             }
             (AttributeChange::Remove, _) => {
-                let gone = |at: usize| Splice {
-                    span: Span { start: end_before(at), end: attributes[at].value.end },
-                    text: String::new(),
+                let gone = |at: usize| {
+                    let span = Span { start: end_before(at), end: attributes[at].value.end };
+                    let meets = lines.goes_on_at(span.end as usize);
+                    Splice { span, text: if meets { " ".into() } else { String::new() } }
                 };
                 Ok(Edit::of(found.into_iter().map(gone).collect()))
             }

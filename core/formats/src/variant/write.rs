@@ -32,7 +32,7 @@ pub fn float_text(value: f64) -> String {
 
 /// A float as the engine writes it inside a constructor: `1`, `0.5`.
 pub fn number_text(value: f64) -> String {
-    special(value).unwrap_or_else(|| plain(&format!("{value:e}")))
+    special(value).unwrap_or_else(|| super::float::text(value, plain))
 }
 
 /// A component of a type that the engine keeps in 32 bit, rounded to those.

@@ -6,6 +6,7 @@ fn check_kinds(text: &str, want: &[Kind]) {
     assert_eq!(kinds, want, "{text}");
 }
 
+/// BL-44.
 #[test]
 fn strings_brackets_and_backslashes_go_on() {
     use Kind::{Blank, Comment, Continued, InString, Statement};

@@ -30,6 +30,10 @@ pub mod gate_codes {
     pub const JOB_CANCELLED: Code = Code::new(409, "job_cancelled");
     /// The engine attached is of the wrong kind.
     pub const SESSION_KIND_REJECTED: Code = Code::new(409, "session_kind_rejected");
+    /// The engine did not answer in time, or its connection failed.
+    pub const ROUTE_DEADLINE_EXCEEDED: Code = Code::new(504, "route_deadline_exceeded");
+    /// The engine's process ended under the call.
+    pub const LIVE_SESSION_ENDED: Code = Code::new(502, "live_session_ended");
 }
 
 /// How one code is remedied.
@@ -43,6 +47,9 @@ enum Remedy {
     Nothing(&'static str),
 }
 
+/// What a session's refusal sends its caller to look for.
+const SESSIONS_NOW: &str = "shows the sessions as they are now";
+
 /// Remedies by code. A code with several meanings is decided by tool in [`by_tool`] first.
 const BY_CODE: &[(&str, Remedy)] = &[
     ("already_exists", Remedy::RetryWith("overwrite", true)),
@@ -52,19 +59,24 @@ const BY_CODE: &[(&str, Remedy)] = &[
     ("conflict", Remedy::RetryAfterMs(0)),
     ("engine_unavailable", Remedy::RestartWith("GODOT_BIN naming a Godot 4.5 or newer executable")),
     ("file_too_large", Remedy::Nothing("the file is larger than this tool reads")),
+    ("foreign_project_session", Remedy::RetryWith("allow_foreign_project", true)),
     ("forbidden", Remedy::Nothing("the permissions keep the server from it")),
     ("gone", Remedy::RetryWith("dry_run", true)),
     ("invalid_arguments", Remedy::Field("arguments")),
     ("job_cancelled", Remedy::Field("request_id")),
+    ("live_session_ended", Remedy::NextCall("runtime_list_sessions", SESSIONS_NOW)),
     ("not_approved", Remedy::Nothing("a person declined the change")),
     (
         "not_connected",
         Remedy::NextCall("runtime_list_sessions", "finds the engines that can be attached"),
     ),
     ("project_file_busy", Remedy::RetryAfterMs(1000)),
+    ("protocol_version_rejected", Remedy::NextCall("runtime_list_sessions", SESSIONS_NOW)),
     ("rate_limited", Remedy::RetryAfterMs(1000)),
+    ("request_failed", Remedy::NextCall("runtime_list_sessions", SESSIONS_NOW)),
     ("request_id_conflict", Remedy::Field("request_id")),
     ("response_too_large", Remedy::Field("arguments")),
+    ("route_deadline_exceeded", Remedy::NextCall("runtime_list_sessions", SESSIONS_NOW)),
     (
         "session_kind_rejected",
         Remedy::NextCall("runtime_list_sessions", "finds an engine of the right kind"),
@@ -152,6 +164,9 @@ pub fn codes_in_use(catalog: &Catalog) -> BTreeMap<String, u16> {
         gates::RATE_LIMITED,
         gates::REQUEST_ID_CONFLICT,
         gates::JOB_CANCELLED,
+        gates::SESSION_KIND_REJECTED,
+        gates::ROUTE_DEADLINE_EXCEEDED,
+        gates::LIVE_SESSION_ENDED,
     ];
     let declared = catalog.tools().iter().flat_map(|tool| tool.desc.codes.iter().cloned());
     gates.into_iter().chain(declared).map(|code| (code.name.into_owned(), code.status)).collect()

@@ -16,6 +16,7 @@ use didi_plugin_api::{
     outcome::{Answer, Fact},
     refusal::Refusal,
 };
+use didi_wire::descriptor::Identity;
 use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::{Map, Value, json, value::RawValue};
@@ -36,6 +37,28 @@ pub struct Outcome {
     pub meta: Map<String, Value>,
     /// The tool's name as called, and its canonical name.
     pub names: (String, String),
+    /// The engine that served.
+    pub session: Option<Identity>,
+}
+
+/// What calls over the bridge left beside their results.
+#[derive(Debug, Clone, Default)]
+pub struct Live {
+    /// What the engine printed meanwhile, as it reported it.
+    pub diagnostics: Map<String, Value>,
+    /// How often a request was sent anew.
+    pub repeats: u32,
+}
+
+impl Live {
+    /// The members that an answer or a refusal gets.
+    pub fn members(&self) -> Map<String, Value> {
+        let mut members = self.diagnostics.clone();
+        if self.repeats > 0 {
+            members.insert("transport".into(), json!({"repeats": self.repeats}));
+        }
+        members
+    }
 }
 
 /// A success: `structuredContent` as text, and what comes beside it.
@@ -52,6 +75,7 @@ pub fn success(
     desc: &ToolDesc,
     mode: Mode,
     answer: Answer,
+    live: &Live,
     fields: Option<&[String]>,
 ) -> Box<RawValue> {
     let mut stamped = Map::new();
@@ -63,6 +87,7 @@ pub fn success(
         // A tool that declares a bound says whether it was reached; silence is not a claim of wholeness.
         stamped.insert("truncated".into(), answer.truncated.unwrap_or(true).into());
     }
+    stamped.extend(live.members());
     for fact in &answer.facts {
         let (name, value) = published(fact);
         stamped.insert(name.into(), value);
@@ -210,11 +235,17 @@ enum Content {
 }
 
 impl CallResult {
-    /// Writes an outcome for a client. `result_type` is set for modern ones.
+    /// Writes an outcome for a client. `result_type` is set for modern ones; `economy` says, too, whether the
+    /// client holds the session's descriptor already.
     pub fn of(outcome: Outcome, economy: Economy, result_type: Option<&'static str>) -> Self {
         let meta = (!outcome.meta.is_empty()).then(|| json!({"didi": outcome.meta}));
         let (content, structured_content, is_error) = match outcome.body {
-            Ok(success) => {
+            Ok(mut success) => {
+                if let Some(identity) = &outcome.session {
+                    let session = json!({"session": shown(identity, economy)});
+                    let session = session.as_object().cloned().unwrap_or_default();
+                    success.structured = splice(&session, &success.structured);
+                }
                 let mut content = vec![];
                 if !economy.omit_text_copy {
                     content.push(Content::Text { text: success.structured.get().to_owned() });
@@ -223,7 +254,9 @@ impl CallResult {
                 (content, Some(success.structured), false)
             }
             Err(refusal) => {
-                let text = error_document(refusal, outcome.mode, &outcome.names).to_string();
+                let text =
+                    error_document(refusal, outcome.mode, &outcome.names, outcome.session.as_ref())
+                        .to_string();
                 (vec![Content::Text { text }], None, true)
             }
         };
@@ -244,7 +277,12 @@ fn attached(one: Attachment) -> Content {
 }
 
 /// The envelope of a failure. Every failure is one; none is a bare sentence.
-pub fn error_document(refusal: Refusal, mode: Mode, names: &(String, String)) -> Value {
+pub fn error_document(
+    refusal: Refusal,
+    mode: Mode,
+    names: &(String, String),
+    session: Option<&Identity>,
+) -> Value {
     let mut data = Map::new();
     data.insert("code".into(), refusal.code.name.clone().into());
     data.insert("tool".into(), names.0.clone().into());
@@ -252,10 +290,25 @@ pub fn error_document(refusal: Refusal, mode: Mode, names: &(String, String)) ->
     let retryable = floor::retryable(&refusal);
     data.insert("retryable".into(), retryable.into());
     data.extend(*refusal.data);
-    json!({
+    let mut document = json!({
         "error": {"code": refusal.code.status, "message": refusal.message, "data": data},
         "execution_mode": mode.as_str(),
-    })
+    });
+    if let Some(identity) = session {
+        // Which route failed is said; the address to connect to is not published by a failure.
+        let mut shown = json!(identity);
+        shown.as_object_mut().map(|members| members.shift_remove("endpoint"));
+        document["session"] = shown;
+    }
+    document
+}
+
+/// The session in a success: whole, or its name alone for a client that holds the rest.
+fn shown(identity: &Identity, economy: Economy) -> Value {
+    if economy.omit_session_descriptor {
+        return json!({"session_id": identity.session_id, "kind": identity.kind});
+    }
+    json!(identity)
 }
 
 #[cfg(test)]

@@ -11,11 +11,10 @@ use didi_plugin_api::{desc::Profile, prelude::*};
 use super::State;
 use crate::{catalog::Catalog, dispatch::Dispatcher, source};
 
+/// Sessions that are listed.
+const MAX_SESSIONS: usize = 50;
 /// Tools that are listed.
 const MAX_TOOLS: usize = 400;
-
-/// Log records that are returned without a wish.
-const DEFAULT_LOG: usize = 120;
 
 const SECTIONS: [&str; 8] =
     ["server", "project", "surface", "facts", "tools", "sessions", "log", "journal"];
@@ -24,8 +23,13 @@ const SECTIONS: [&str; 8] =
 #[serde(deny_unknown_fields)]
 struct Args {
     /// Newest log records.
+    #[serde(default = "default_log")]
     #[schemars(range(max = 500))]
-    log_limit: Option<usize>,
+    log_limit: usize,
+}
+
+fn default_log() -> usize {
+    120
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -150,7 +154,7 @@ fn room(state: &State, args: &Args) -> ToolResult {
         return Err(Refusal::new(codes::INTERNAL_ERROR, "the server is ending").floor());
     };
     let catalog = dispatcher.catalog();
-    let (log, log_available) = state.log.newest(args.log_limit.unwrap_or(DEFAULT_LOG));
+    let (log, log_available) = state.log.newest(args.log_limit);
     let log_truncated = log.len() < log_available;
     let truncated = log_truncated || catalog.tools().len() > MAX_TOOLS;
     let journal = dispatcher.journal.read();
@@ -162,8 +166,8 @@ fn room(state: &State, args: &Args) -> ToolResult {
         surface: Some(surface(&catalog)),
         facts: Some(facts(state, &dispatcher)),
         tools: Some(catalog.tools().iter().take(MAX_TOOLS).map(|tool| row(tool)).collect()),
-        sessions: Some(vec![]),
-        session_note: "no engine is attached; this build has no bridge".into(),
+        sessions: Some(sessions(state)),
+        session_note: bridge(state).2,
         log_available,
         log_returned: log.len(),
         log_truncated,
@@ -181,7 +185,10 @@ fn lights(state: &State, dispatcher: &Dispatcher, catalog: &Catalog) -> Vec<Ligh
     let refused = catalog.rows().iter().filter(|row| !row.reasons.is_empty()).count();
     let light = |name, color, reason: &str| Light { name, color, reason: reason.into() };
     vec![
-        light("Bridge", "red", "no engine is attached"),
+        {
+            let (name, color, reason) = bridge(state);
+            light(name, color, &reason)
+        },
         if root.join("project.godot").is_file() {
             light("Project", "green", "project.godot is there")
         } else {
@@ -202,6 +209,32 @@ fn lights(state: &State, dispatcher: &Dispatcher, catalog: &Catalog) -> Vec<Ligh
             light("Work", "amber", "no board was written yet")
         },
     ]
+}
+
+/// The light of the bridge: which engine is attached, or which one could be.
+fn bridge(state: &State) -> (&'static str, &'static str, String) {
+    let seen = state.routes.candidates().len();
+    match state.routes.selected() {
+        Some(route) if route.stop_requested() => {
+            ("Bridge", "amber", "Game stopped: its engine was asked to end".into())
+        }
+        Some(route) => {
+            let identity = route.identity();
+            let who = format!("{} {} is attached", identity.kind.as_str(), identity.pid);
+            ("Bridge", "green", who)
+        }
+        None if seen > 0 => {
+            ("Bridge", "amber", format!("{seen} engines of this project run, and none is selected"))
+        }
+        None => ("Bridge", "red", "no engine of this project runs, and none is attached".into()),
+    }
+}
+
+/// Sessions of this project, a line each, without endpoint or token.
+fn sessions(state: &State) -> Vec<String> {
+    let line = |one: Value| format!("{} {} ({})", one["kind"], one["session_id"], one["pid"]);
+    let lines = state.routes.candidates().into_iter().map(line);
+    lines.map(|line| line.replace('"', "")).take(MAX_SESSIONS).collect()
 }
 
 fn has_entries(folder: &std::path::Path) -> bool {
@@ -267,7 +300,7 @@ fn facts(state: &State, dispatcher: &Dispatcher) -> Vec<Fact> {
         fact("Profile", profile(state).into()),
         fact("Confirmations", if state.facts.yolo { "skipped" } else { "asked for" }.into()),
         fact("Uptime", format!("{uptime_s} s")),
-        fact("Session folder", state.session_folder.display().to_string()),
+        fact("Session folder", state.routes.folder().path.display().to_string()),
     ]
 }
 

@@ -5,15 +5,11 @@
 pub mod control_room;
 pub mod sessions;
 
-use std::{
-    path::PathBuf,
-    sync::{Arc, Mutex, PoisonError, Weak},
-};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use didi_plugin_api::{desc::Mode, export::Opened, outcome::Answer, tool::Resource};
-use serde_json::json;
+use didi_plugin_api::{export::Opened, prelude::*};
 
-use crate::{dispatch::Dispatcher, log::LogRing, mcp::Facts, source};
+use crate::{bridge::Routes, dispatch::Dispatcher, log::LogRing, mcp::Facts, source};
 
 /// What the host's own tools look at.
 pub struct State {
@@ -21,8 +17,8 @@ pub struct State {
     pub facts: Facts,
     /// The server's log.
     pub log: LogRing,
-    /// The folder where engines publish their sessions.
-    pub session_folder: PathBuf,
+    /// The engines that are attached, and the folder where they publish themselves.
+    pub routes: Arc<Routes>,
     /// Start of the process, in milliseconds since 1970.
     pub started_ms: u64,
     dispatcher: Mutex<Weak<Dispatcher>>,
@@ -30,11 +26,11 @@ pub struct State {
 
 impl State {
     /// A state that will know its dispatcher.
-    pub fn new(facts: Facts, log: LogRing, session_folder: PathBuf) -> Arc<Self> {
+    pub fn new(facts: Facts, log: LogRing, routes: Arc<Routes>) -> Arc<Self> {
         Arc::new(State {
             facts,
             log,
-            session_folder,
+            routes,
             started_ms: source::now_ms(),
             dispatcher: Mutex::default(),
         })
@@ -72,7 +68,9 @@ fn resources(state: &Arc<State>) -> Vec<Resource> {
             "Changes made in this project by any server process, newest first.",
             move |_, _| match journal.dispatcher() {
                 Some(dispatcher) => Answer::of(dispatcher.journal.read()),
-                None => Answer::of(json!({"status": "unreadable", "reason": "the server is ending"})),
+                None => {
+                    Answer::of(json!({"status": "unreadable", "reason": "the server is ending"}))
+                }
             },
         )
         .modes(&LIVE_OR_FILES),
@@ -80,38 +78,62 @@ fn resources(state: &Arc<State>) -> Vec<Resource> {
             "godot://editor/state",
             "editor-state",
             "What the attached editor has open.",
-            |_, _| {
-                Answer::of(json!({
-                    "status": "no_editor",
-                    "editor_connected": false,
-                    "execution_mode": Mode::OfflineFallback,
-                    "is_live_engine": false,
-                    "message": "no editor is attached; runtime_list_sessions finds the ones that can be",
-                }))
-            },
+            editor_state,
         )
-        .modes(&LIVE_OR_FILES),
+        .modes(&LIVE_OR_FILES)
+        .live(&[SessionKind::Editor], &[EDITOR_STATE]),
         Resource::new(
             "godot://runtime/logs",
             "runtime-logs",
             "Structured log records of the attached engine.",
-            |ctx, _| {
-                Answer::of(json!({
-                    "records": [{
-                        "sequence": 1,
-                        "timestamp_ms": ctx.now_ms(),
-                        "level": "info",
-                        "source": "server",
-                        "message": "no engine is attached",
-                        "details": null,
-                    }],
-                    "oldest_cursor": 1,
-                    "next_cursor": 2,
-                    "dropped_before_cursor": 0,
-                    "execution_mode": Mode::OfflineFallback,
-                }))
-            },
+            runtime_logs,
         )
-        .modes(&LIVE_OR_FILES),
+        .modes(&LIVE_OR_FILES)
+        .live(&[SessionKind::Editor, SessionKind::Game], &[RUNTIME_LOGS]),
     ]
+}
+
+const EDITOR_STATE: &str = "editor.getState";
+const RUNTIME_LOGS: &str = "runtime.getLogs";
+
+fn editor_state(ctx: &Ctx<'_>, _: &str) -> ToolResult {
+    if ctx.mode() == Mode::Live {
+        return live(ctx.bridge_call(EDITOR_STATE, json!({}))?);
+    }
+    Answer::of(json!({
+        "status": "no_editor",
+        "editor_connected": false,
+        "execution_mode": Mode::OfflineFallback,
+        "is_live_engine": false,
+        "message": "no editor is attached; runtime_list_sessions finds the ones that can be",
+    }))
+}
+
+fn runtime_logs(ctx: &Ctx<'_>, _: &str) -> ToolResult {
+    if ctx.mode() == Mode::Live {
+        return live(ctx.bridge_call(RUNTIME_LOGS, json!({}))?);
+    }
+    Answer::of(json!({
+        "records": [{
+            "sequence": 1,
+            "timestamp_ms": ctx.now_ms(),
+            "level": "info",
+            "source": "server",
+            "message": "no engine is attached",
+            "details": null,
+        }],
+        "oldest_cursor": 1,
+        "next_cursor": 2,
+        "dropped_before_cursor": 0,
+        "execution_mode": Mode::OfflineFallback,
+    }))
+}
+
+/// What an engine answered, with the way in which it did.
+fn live(mut result: Value) -> ToolResult {
+    if let Some(members) = result.as_object_mut() {
+        members.insert("execution_mode".into(), json!(Mode::Live));
+        members.insert("is_live_engine".into(), true.into());
+    }
+    Answer::of(result)
 }

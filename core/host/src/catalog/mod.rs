@@ -130,7 +130,8 @@ pub struct Catalog {
     names: BTreeMap<String, Arc<Tool>>,
     resources: Vec<Arc<Resource>>,
     rows: Vec<Row>,
-    listing: OnceLock<Arc<RawValue>>,
+    /// Without an engine, with an editor, with a game.
+    listings: [OnceLock<Arc<RawValue>>; 3],
 }
 
 impl Catalog {
@@ -208,7 +209,7 @@ impl Default for Catalog {
             names: BTreeMap::new(),
             resources: vec![],
             rows: vec![],
-            listing: OnceLock::new(),
+            listings: Default::default(),
         }
     }
 }

@@ -5,9 +5,11 @@
 use std::sync::Arc;
 
 use didi_plugin_api::desc::{Confirmation, Effects, Mode, Profile, ToolDesc};
+use didi_wire::descriptor::SessionKind;
 use serde_json::{Map, Value, json, value::RawValue};
 
 use super::{Catalog, Tool};
+use crate::dispatch::kind::allows;
 
 /// Bounds of the caller's `request_id`.
 pub const REQUEST_ID_PATTERN: &str = "^[A-Za-z0-9._:-]{8,64}$";
@@ -19,6 +21,8 @@ pub struct ListView {
     pub profile: Profile,
     /// Whether confirmations are skipped in this process.
     pub confirmations_skipped: bool,
+    /// The kind of the engine that would serve the client's calls.
+    pub engine: Option<SessionKind>,
 }
 
 /// The pack's input schema with the host's arguments, and a bound on every string.
@@ -103,9 +107,14 @@ fn annotations(effects: Effects) -> Value {
     })
 }
 
-/// What a tool answers with while no engine is attached.
-fn current_mode(tool: &Tool) -> &'static str {
-    tool.offline_mode().map_or("unavailable", Mode::as_str)
+/// What a tool would answer with now.
+fn current_mode(tool: &Tool, engine: Option<SessionKind>) -> &'static str {
+    match engine {
+        Some(kind) if tool.desc.modes.contains(&Mode::Live) => {
+            if allows(&tool.desc.sessions, kind) { Mode::Live.as_str() } else { "unavailable" }
+        }
+        _ => tool.offline_mode().map_or("unavailable", Mode::as_str),
+    }
 }
 
 fn entry(tool: &Tool, name: &str, view: ListView) -> Value {
@@ -114,10 +123,14 @@ fn entry(tool: &Tool, name: &str, view: ListView) -> Value {
     let mut meta = Map::new();
     meta.insert("executionModes".into(), json!(desc.modes));
     meta.insert("implemented".into(), true.into());
-    meta.insert("currentMode".into(), current_mode(tool).into());
-    meta.insert("liveAvailable".into(), false.into());
+    let current = current_mode(tool, view.engine);
+    meta.insert("currentMode".into(), current.into());
+    meta.insert("liveAvailable".into(), (current == Mode::Live.as_str()).into());
     if view.profile == Profile::Full {
-        meta.insert("editorConnected".into(), false.into());
+        meta.insert("editorConnected".into(), (view.engine == Some(SessionKind::Editor)).into());
+        if let Some(kind) = view.engine {
+            meta.insert("sessionKind".into(), kind.as_str().into());
+        }
         meta.insert("confirmationsSkipped".into(), view.confirmations_skipped.into());
     }
     if legacy {
@@ -152,7 +165,7 @@ fn repeats_name(title: &str, name: &str) -> bool {
 
 /// What makes two builds of a tool the same to a client.
 pub(super) fn identity(tool: &Tool) -> String {
-    let view = ListView { profile: Profile::Full, confirmations_skipped: false };
+    let view = ListView { profile: Profile::Full, confirmations_skipped: false, engine: None };
     let mut text = entry(tool, &tool.desc.name, view).to_string();
     text.push_str(&tool.desc.legacy_names.join(","));
     text
@@ -161,8 +174,13 @@ pub(super) fn identity(tool: &Tool) -> String {
 impl Catalog {
     /// The `tools` member of a listing, serialised once.
     pub fn listing(&self, view: ListView) -> Arc<RawValue> {
-        // The view is fixed for the process, so one listing a catalog is enough.
-        Arc::clone(self.listing.get_or_init(|| self.make_listing(view)))
+        // What else the view holds is fixed for the process: one listing for each state of the bridge is enough.
+        let place = match view.engine {
+            None => 0,
+            Some(SessionKind::Editor) => 1,
+            Some(SessionKind::Game) => 2,
+        };
+        Arc::clone(self.listings[place].get_or_init(|| self.make_listing(view)))
     }
 
     fn make_listing(&self, view: ListView) -> Arc<RawValue> {

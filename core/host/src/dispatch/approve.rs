@@ -25,7 +25,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use sha2::Sha256;
 
-use super::{Call, Dispatcher, arguments_digest, job_key::MANNERS, kind::Admitted, value_digest};
+use super::{
+    Call, Dispatcher, arguments_digest, job_key::MANNERS, kind::Admitted, route::Route,
+    value_digest,
+};
 use crate::{
     answer::{self, Outcome, Success, floor::gate_codes},
     catalog::Tool,
@@ -66,6 +69,7 @@ pub struct Approved {
     pub(super) call: Call,
     pub(super) tool: Arc<Tool>,
     pub(super) request_id: Option<String>,
+    pub(super) route: Route,
     pub(super) mode: Mode,
     pub(super) confirmed: Option<Confirmed>,
     pub(super) target: Option<Target>,
@@ -203,8 +207,8 @@ struct Asked {
     call: Call,
     tool: Arc<Tool>,
     request_id: Option<String>,
+    route: Route,
     mode: Mode,
-    generation: u64,
     dry_run: bool,
     token: Option<String>,
 }
@@ -222,13 +226,12 @@ impl Asked {
             let message = "a dry run takes no `confirmation_token`; send one or the other";
             return Err(Refusal::new(codes::INVALID_ARGUMENTS, message).field("confirmation_token"));
         }
-        let generation = route.generation();
-        Ok(Asked { call, tool, request_id, mode, generation, dry_run, token })
+        Ok(Asked { call, tool, request_id, route, mode, dry_run, token })
     }
 
     fn go(self, confirmed: Option<Confirmed>, target: Option<Target>) -> Box<Approved> {
-        let Asked { call, tool, request_id, mode, .. } = self;
-        Box::new(Approved { call, tool, request_id, mode, confirmed, target, _proof: () })
+        let Asked { call, tool, request_id, route, mode, .. } = self;
+        Box::new(Approved { call, tool, request_id, route, mode, confirmed, target, _proof: () })
     }
 
     /// Asks the tool for its target; `None` when it has no preview.
@@ -237,12 +240,18 @@ impl Asked {
             return Ok(None);
         }
         let services =
-            Services::new(&host.shared, &self.tool.desc, self.mode, true, &self.call.cancel, None);
+            Services::new(&host.shared, &self.tool.desc, self.mode, true, &self.call.cancel, None)
+                .over(&self.route, self.call.caller.session.as_deref());
         let reply = self.tool.preview(&super::run::to_bytes(&self.call.arguments), &services);
         match reply.code {
             code::UNKNOWN_OP => Ok(None),
             _ => super::run::read_reply(&reply, &self.tool.desc.name).map(Some),
         }
+    }
+
+    /// The session that serves, or that the caller named.
+    fn session(&self) -> Option<String> {
+        self.route.session().or_else(|| self.call.caller.session.clone())
     }
 
     /// What a confirmation is bound to, beside the target.
@@ -252,8 +261,8 @@ impl Asked {
             arguments_digest(&self.call.arguments, &MANNERS),
             host.shared.files.root().folder().display().to_string(),
             self.mode.as_str().to_owned(),
-            self.call.caller.session.clone().unwrap_or_default(),
-            self.generation.to_string(),
+            self.session().unwrap_or_default(),
+            self.route.generation().to_string(),
         ];
         sha256_hex(parts.join("\n").as_bytes())
     }
@@ -269,10 +278,10 @@ impl Asked {
             host.shared.files.root().folder().display().to_string().into(),
         );
         preview.insert("execution_mode".into(), self.mode.as_str().into());
-        if let Some(session) = &self.call.caller.session {
-            preview.insert("session_id".into(), session.clone().into());
+        if let Some(session) = self.session() {
+            preview.insert("session_id".into(), session.into());
         }
-        preview.insert("route_generation".into(), self.generation.into());
+        preview.insert("route_generation".into(), self.route.generation().into());
         preview.insert("binding".into(), binding.clone().into());
         preview.insert("target_read".into(), target.is_some().into());
         let kind = if target.is_some() { "target_state" } else { "argument_binding" };
@@ -297,6 +306,7 @@ impl Asked {
             body: Ok(Success { structured, attachments: vec![] }),
             mode: self.mode,
             meta: Map::new(),
+            session: self.route.engine().map(|route| route.identity().clone()),
             names: (self.call.name, self.tool.desc.name.clone()),
         }
     }

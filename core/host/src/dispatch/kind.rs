@@ -1,19 +1,23 @@
 //! Step six: may this kind of engine serve the call?
 //!
-//! Which kinds a tool takes stands in its declaration. Without an engine there is nothing to compare; the
-//! step has its place so that the bridge adds a comparison and not a path.
+//! Which kinds a tool takes stands in its declaration. Without an engine there is nothing to compare.
 //!
 //! Spec: P-10, session kinds.
 
 use std::sync::Arc;
 
-use didi_plugin_api::{desc::Mode, refusal::Refusal};
+use didi_plugin_api::{
+    desc::{Mode, SessionKind},
+    refusal::Refusal,
+};
+use didi_wire::descriptor;
+use serde_json::json;
 
 use super::{
     Call,
     route::{Route, Routed},
 };
-use crate::catalog::Tool;
+use crate::{answer::floor::gate_codes::SESSION_KIND_REJECTED, catalog::Tool};
 
 /// A call that its route may serve.
 pub struct Admitted {
@@ -27,11 +31,38 @@ pub struct Admitted {
 /// Compares the kinds.
 ///
 /// # Errors
-/// `session_kind_rejected`, once engines can be attached.
-#[allow(clippy::unnecessary_wraps, reason = "an attached engine of the wrong kind is refused here")]
+/// `session_kind_rejected` when the attached engine is of another kind than the tool takes.
 pub fn check(routed: Routed) -> Result<Admitted, Refusal> {
     let Routed { call, tool, request_id, route, mode } = routed;
-    match route {
-        Route::Unattached => Ok(Admitted { call, tool, request_id, route, mode }),
+    if let Some(engine) = route.engine() {
+        let (kind, allowed) = (engine.kind(), &tool.desc.sessions);
+        if !allows(allowed, kind) {
+            let message = format!(
+                "`{}` does not run in {}, which is what the attached engine is",
+                tool.desc.name,
+                a(kind)
+            );
+            return Err(Refusal::new(SESSION_KIND_REJECTED, message)
+                .with("selected_session_kind", kind.as_str())
+                .with("allowed_session_kinds", json!(allowed))
+                .floor());
+        }
+    }
+    Ok(Admitted { call, tool, request_id, route, mode })
+}
+
+/// Whether a declaration takes engines of a kind.
+pub fn allows(declared: &[SessionKind], kind: descriptor::SessionKind) -> bool {
+    let same = |one: &SessionKind| match one {
+        SessionKind::Editor => kind == descriptor::SessionKind::Editor,
+        SessionKind::Game => kind == descriptor::SessionKind::Game,
+    };
+    declared.iter().any(same)
+}
+
+fn a(kind: descriptor::SessionKind) -> &'static str {
+    match kind {
+        descriptor::SessionKind::Editor => "an editor",
+        descriptor::SessionKind::Game => "a game",
     }
 }

@@ -167,7 +167,7 @@ impl Dispatcher {
             job_key::Step::Kept(job) => return Ok(Verdict::Job(job)),
         };
         let validated = schema::check(keyed)?;
-        let routed = route::choose(validated)?;
+        let routed = route::choose(validated, &self.shared.routes)?;
         let admitted = kind::check(routed)?;
         match approve::approve(admitted, self)? {
             approve::Step::Go(approved) => run::run(*approved, self),
@@ -217,7 +217,8 @@ impl Origin {
     }
 
     fn outcome(&self, body: Result<crate::answer::Success, Refusal>) -> Outcome {
-        Outcome { body, mode: self.mode, meta: Map::new(), names: self.names.clone() }
+        let names = self.names.clone();
+        Outcome { body, mode: self.mode, meta: Map::new(), names, session: None }
     }
 }
 

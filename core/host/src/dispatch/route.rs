@@ -1,25 +1,30 @@
 //! Step five: which engine serves the call.
 //!
-//! The bridge is not part of this build, so the only state is "no engine attached": a tool that can answer
-//! from the files does, and one that can't is refused with the way to an engine.
+//! A modern request is served by the session that it names and by no other; a legacy one by the session that the
+//! process has selected, or that is clearly meant. Without an engine a tool that can answer from the files does,
+//! and one that can't is refused with the way to an engine.
 //!
 //! Spec: P-9, routes.
 
 use std::sync::Arc;
 
-use didi_plugin_api::{
-    desc::Mode,
-    refusal::{Refusal, codes},
+use didi_plugin_api::{desc::Mode, refusal::Refusal};
+use serde_json::Value;
+
+use super::{Call, Caller, schema::Validated};
+use crate::{
+    bridge::{self, Routes},
+    catalog::Tool,
+    services,
 };
 
-use super::{Call, schema::Validated};
-use crate::{catalog::Tool, services};
-
 /// Where a call is served.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub enum Route {
     /// By no engine.
     Unattached,
+    /// By this one.
+    Attached(Arc<bridge::Route>),
 }
 
 impl Route {
@@ -27,6 +32,23 @@ impl Route {
     pub fn generation(&self) -> u64 {
         match self {
             Route::Unattached => 0,
+            Route::Attached(route) => route.generation(),
+        }
+    }
+
+    /// The session that serves.
+    pub fn session(&self) -> Option<String> {
+        match self {
+            Route::Unattached => None,
+            Route::Attached(route) => Some(route.identity().session_id.to_string()),
+        }
+    }
+
+    /// The engine behind it.
+    pub fn engine(&self) -> Option<&Arc<bridge::Route>> {
+        match self {
+            Route::Unattached => None,
+            Route::Attached(route) => Some(route),
         }
     }
 }
@@ -43,19 +65,45 @@ pub struct Routed {
 /// Chooses the route.
 ///
 /// # Errors
-/// `not_connected` for a live tool, and for a modern request that names a session which is not there.
-pub fn choose(validated: Validated) -> Result<Routed, Refusal> {
+/// `not_connected` for a live tool without an engine; what opening a named session gives.
+pub fn choose(validated: Validated, routes: &Routes) -> Result<Routed, Refusal> {
     let Validated { call, tool, request_id } = validated;
-    if let Some(session) = &call.caller.session
-        && tool.desc.modes.contains(&Mode::Live)
-    {
-        let message = format!("no runtime session `{session}` is there");
-        return Err(Refusal::new(codes::NOT_CONNECTED, message)
-            .with("field", "_meta.didi.runtime_session_id")
-            .next_call("runtime_list_sessions", "lists the sessions that can be named"));
+    let found =
+        if tool.desc.modes.contains(&Mode::Live) { engine_of(&call.caller, routes)? } else { None };
+    if let Some(route) = found {
+        let route = Route::Attached(route);
+        return Ok(Routed { call, tool, request_id, route, mode: Mode::Live });
     }
     match tool.offline_mode() {
         Some(mode) => Ok(Routed { call, tool, request_id, route: Route::Unattached, mode }),
-        None => Err(services::not_connected(&format!("`{}`", tool.desc.name))),
+        None => Err(none_attached(&tool.desc.name, &call.caller, routes)),
+    }
+}
+
+/// The engine that a caller's requests are served by.
+///
+/// # Errors
+/// What opening a named session gives.
+pub fn engine_of(caller: &Caller, routes: &Routes) -> Result<Option<Arc<bridge::Route>>, Refusal> {
+    match (&caller.session, caller.modern) {
+        (Some(session), _) => routes.named(session, SESSION_FIELD).map(Some),
+        (None, true) => Ok(None),
+        (None, false) => Ok(routes.selected_or_found()),
+    }
+}
+
+/// Where a modern request names its session.
+pub const SESSION_FIELD: &str = "_meta.didi.runtime_session_id";
+
+fn none_attached(tool: &str, caller: &Caller, routes: &Routes) -> Refusal {
+    let mut refusal = services::not_connected(&format!("`{tool}`"));
+    if caller.modern {
+        refusal = refusal.with("field", SESSION_FIELD);
+    }
+    let candidates = routes.candidates();
+    if candidates.is_empty() {
+        refusal
+    } else {
+        refusal.with("candidates", Value::Array(candidates))
     }
 }

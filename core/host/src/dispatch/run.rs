@@ -13,7 +13,10 @@ use didi_plugin_api::{
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::{Dispatcher, JobCall, Verdict, approve::Approved, arguments_digest, job_key::MANNERS};
+use super::{
+    Dispatcher, JobCall, Verdict, approve::Approved, arguments_digest, job_key::MANNERS,
+    route::Route,
+};
 use crate::{
     answer::{self, MAX_ANSWER_BYTES, Outcome, Success},
     cancel::Cancel,
@@ -28,7 +31,7 @@ use crate::{
 /// # Errors
 /// `rate_limited` when no job can be started.
 pub fn run(approved: Approved, host: &Dispatcher) -> Result<Verdict, Refusal> {
-    let Approved { call, tool, request_id, mode, confirmed, target, .. } = approved;
+    let Approved { call, tool, request_id, route, mode, confirmed, target, .. } = approved;
     let as_job = tool.desc.job && (request_id.is_some() || call.caller.tasks);
     let names = (call.name, tool.desc.name.clone());
     let mut meta = Map::new();
@@ -39,7 +42,9 @@ pub fn run(approved: Approved, host: &Dispatcher) -> Result<Verdict, Refusal> {
     let work = Work {
         shared: host.shared.clone(),
         journal: host.journal.clone(),
+        named_session: call.caller.session,
         arguments: call.arguments,
+        route,
         mode,
         target,
         names: names.clone(),
@@ -60,6 +65,8 @@ struct Work {
     journal: Journal,
     tool: Arc<Tool>,
     arguments: Map<String, Value>,
+    route: Route,
+    named_session: Option<String>,
     mode: Mode,
     target: Option<Target>,
     names: (String, String),
@@ -70,7 +77,8 @@ impl Work {
     fn execute(mut self, cancel: &Cancel, progress: Option<Progress>) -> Outcome {
         let desc = &self.tool.desc;
         let fields = take_fields(&mut self.arguments, desc);
-        let services = Services::new(&self.shared, desc, self.mode, false, cancel, progress);
+        let services = Services::new(&self.shared, desc, self.mode, false, cancel, progress)
+            .over(&self.route, self.named_session.as_deref());
         let reply = self.tool.run(&to_bytes(&self.arguments), &services);
         let mut answer = read_answer(&reply, &desc.name);
         if let Err(refusal) = &mut answer {
@@ -81,11 +89,18 @@ impl Work {
         if desc.effects.mutates_project {
             self.record(&done, &answer);
         }
-        let body = answer.map(|answer| Success {
-            structured: answer::success(desc, self.mode, answer, fields.as_deref()),
-            attachments: done.attachments,
-        });
-        Outcome { body, mode: self.mode, meta: self.meta, names: self.names }
+        let body = match answer {
+            Ok(answer) => Ok(Success {
+                structured: answer::success(desc, self.mode, answer, &done.live, fields.as_deref()),
+                attachments: done.attachments,
+            }),
+            Err(mut refusal) => {
+                refusal.data.extend(done.live.members());
+                Err(refusal)
+            }
+        };
+        let session = self.route.engine().map(|route| route.identity().clone());
+        Outcome { body, mode: self.mode, meta: self.meta, names: self.names, session }
     }
 
     /// A change is recorded when it was made; a refusal that changed nothing is not.

@@ -8,7 +8,10 @@
 
 use std::sync::Arc;
 
-use didi_plugin_api::refusal::{Refusal, codes};
+use didi_plugin_api::{
+    near::distance,
+    refusal::{Refusal, codes},
+};
 use regex_lite::Regex;
 use serde_json::{Map, Value, json};
 
@@ -163,21 +166,6 @@ fn closest(name: &str, accepted: &[String], arguments: &Map<String, Value>) -> O
         .filter(near)
         .min_by_key(|other| distance(name, other))
         .cloned()
-}
-
-/// Edits between two short names.
-fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (line, letter) in one.chars().enumerate() {
-        let mut corner = std::mem::replace(&mut row[0], line + 1);
-        for (column, compared) in other.iter().enumerate() {
-            let change = corner + usize::from(letter != *compared);
-            corner = row[column + 1];
-            row[column + 1] = change.min(corner + 1).min(row[column] + 1);
-        }
-    }
-    row[other.len()]
 }
 
 fn check_value(schema: &Value, value: &Value, path: &str, problems: &mut Vec<(String, String)>) {

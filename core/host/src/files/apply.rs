@@ -7,26 +7,29 @@
 //! Spec: P-43, changing several files.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     fs, io,
     path::{Path, PathBuf},
 };
 
 use didi_plugin_api::{
-    ctx::{Change, Expect, Written},
+    ctx::{Change, Expect, Splice, Written},
     digest::sha256_hex,
     project_path::ProjectPath,
     refusal::{Refusal, codes},
 };
 
 use super::{
-    MAX_FILE_BYTES, ProjectFiles, WriteRecord, check_expected, read_present, refuse_kept,
+    FileLock, MAX_FILE_BYTES, ProjectFiles, WriteRecord, check_expected, read_present, refuse_kept,
     unwritable,
 };
-use crate::{cancel::Cancel, source};
+use crate::cancel::Cancel;
 
 /// Changes of one pass.
-const MAX_CHANGES: usize = 10_000;
+pub(super) const MAX_CHANGES: usize = 10_000;
+
+/// The locks of a pass by path, taken in that order.
+type Locks = BTreeMap<String, FileLock>;
 
 /// A change that was compared and prepared.
 struct Prepared {
@@ -61,11 +64,13 @@ impl ProjectFiles {
             return Err(Refusal::new(codes::INVALID_ARGUMENTS, message).field("arguments"));
         }
         let names = self.names(changes)?;
-        let _locks =
-            (names.iter()).map(|name| self.lock(name, cancel)).collect::<Result<Vec<_>, _>>()?;
         let mut pass = Pass::default();
+        for name in names {
+            let lock = self.lock(&name, cancel)?;
+            pass.locks.insert(name, lock);
+        }
         for change in changes {
-            let prepared = self.prepare(change)?;
+            let prepared = self.prepare(change, &pass.locks)?;
             pass.steps.push(prepared);
         }
         pass.commit(self)?;
@@ -77,7 +82,9 @@ impl ProjectFiles {
         let mut names = BTreeSet::new();
         for change in changes {
             let paths: &[&String] = match change {
-                Change::Write { path, .. } | Change::Remove { path, .. } => &[path],
+                Change::Write { path, .. }
+                | Change::Edit { path, .. }
+                | Change::Remove { path, .. } => &[path],
                 Change::Move { from, to, .. } => &[from, to],
             };
             for path in paths {
@@ -89,9 +96,11 @@ impl ProjectFiles {
         Ok(names)
     }
 
-    fn prepare(&self, change: &Change) -> Result<Prepared, Refusal> {
+    fn prepare(&self, change: &Change, locks: &Locks) -> Result<Prepared, Refusal> {
         let (path, expect) = match change {
-            Change::Write { path, expect, .. } | Change::Remove { path, expect } => (path, expect),
+            Change::Write { path, expect, .. }
+            | Change::Edit { path, expect, .. }
+            | Change::Remove { path, expect } => (path, expect),
             Change::Move { from, expect, .. } => (from, expect),
         };
         let place = self.resolve(path)?;
@@ -101,17 +110,30 @@ impl ProjectFiles {
         check_expected(&shown, expect, digest.as_deref())?;
         let act = match change {
             Change::Write { text, .. } => {
-                let bytes = text.clone().into_bytes();
-                let finished = self
-                    .finish(place.real(), &bytes)
-                    .map_err(|error| unwritable(&shown, &error))?;
-                Act::Write { finished, bytes }
+                self.prepare_write(locks, &shown, &place, text.clone().into_bytes())?
+            }
+            Change::Edit { splices, .. } => {
+                let before = before.as_deref().ok_or_else(|| missing(&shown))?;
+                self.prepare_write(locks, &shown, &place, edited(&shown, before, splices)?)?
             }
             Change::Move { to, .. } => self.prepare_move(&shown, before.as_ref(), &place, to)?,
             Change::Remove { .. } if before.is_none() => return Err(missing(&shown)),
             Change::Remove { .. } => Act::Remove,
         };
         Ok(Prepared { place, shown, before, act })
+    }
+
+    fn prepare_write(
+        &self,
+        locks: &Locks,
+        shown: &str,
+        place: &ProjectPath,
+        bytes: Vec<u8>,
+    ) -> Result<Act, Refusal> {
+        let finished = lock_of(locks, shown)
+            .and_then(|lock| self.finish(lock, place.real(), &bytes))
+            .map_err(|error| unwritable(shown, &error))?;
+        Ok(Act::Write { finished, bytes })
     }
 
     fn prepare_move(
@@ -134,14 +156,31 @@ impl ProjectFiles {
     }
 
     /// Writes a finished file beside a place; its folder is made and looked at where it really is.
-    fn finish(&self, real: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
-        let folder = self.contained_folder(real)?;
-        let finished = folder.join(format!(".didi-{}.tmp", source::random_hex::<8>()));
+    fn finish(&self, lock: &FileLock, real: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
+        self.contained_folder(real)?;
+        let finished = lock.stage(real)?;
         super::write_finished(&finished, real, bytes).inspect_err(|_| {
             let _ = fs::remove_file(&finished);
         })?;
         Ok(finished)
     }
+}
+
+/// A file with splices in it; a text stays one.
+fn edited(shown: &str, before: &[u8], splices: &[Splice]) -> Result<Vec<u8>, Refusal> {
+    let is_text = |bytes: &[u8]| std::str::from_utf8(bytes).is_ok();
+    let after = Splice::apply(splices, before);
+    after.filter(|after| is_text(after) || !is_text(before)).ok_or_else(|| {
+        let message = format!("an edit of `{shown}` does not fit the file");
+        Refusal::new(codes::INTERNAL_ERROR, message)
+            .no_remedy("the tool worked out its edit from other bytes")
+    })
+}
+
+/// The lock of a path, which was taken before anything else.
+fn lock_of<'l>(locks: &'l Locks, shown: &str) -> io::Result<&'l FileLock> {
+    let moved = || io::Error::other("the path leads elsewhere than when it was locked");
+    locks.get(shown).ok_or_else(moved)
 }
 
 fn missing(shown: &str) -> Refusal {
@@ -161,11 +200,12 @@ fn same_file(one: &Path, other: &Path) -> bool {
     one.to_string_lossy().to_lowercase() == other.to_string_lossy().to_lowercase()
 }
 
-/// The steps of one pass. Finished files that were not used go with it.
+/// The steps of one pass. Finished files that were not used go with it, and the locks after them.
 #[derive(Default)]
 struct Pass {
     steps: Vec<Prepared>,
     done: usize,
+    locks: Locks,
 }
 
 impl Pass {
@@ -174,7 +214,7 @@ impl Pass {
         while let Some(step) = self.steps.get(self.done) {
             if let Err(error) = step.perform(files) {
                 let refusal = unwritable(&step.shown, &error);
-                self.take_back();
+                self.take_back(files);
                 return Err(refusal);
             }
             self.done += 1;
@@ -182,9 +222,9 @@ impl Pass {
         Ok(())
     }
 
-    fn take_back(&self) {
+    fn take_back(&self, files: &ProjectFiles) {
         for step in self.steps[..self.done].iter().rev() {
-            if let Err(error) = step.undo() {
+            if let Err(error) = step.undo(files, &self.locks) {
                 tracing::error!(path = %step.shown, "a step could not be taken back: {error}");
             }
         }
@@ -248,12 +288,12 @@ impl Prepared {
         }
     }
 
-    fn undo(&self) -> io::Result<()> {
+    fn undo(&self, files: &ProjectFiles, locks: &Locks) -> io::Result<()> {
         let real = self.place.real();
         match (&self.act, &self.before) {
             (Act::Move { to, .. }, _) => fs::rename(to.real(), real),
             (Act::Write { .. }, None) => fs::remove_file(real),
-            (_, Some(before)) => super::replace_file(real, before, || Ok(())),
+            (_, Some(before)) => files.replace(lock_of(locks, &self.shown)?, real, before),
             (Act::Remove, None) => Ok(()),
         }
     }

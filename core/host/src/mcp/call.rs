@@ -129,7 +129,12 @@ impl Server {
 
     fn answer(&self, terms: &Terms, outcome: Outcome, responder: Responder) {
         let result_type = terms.is_modern().then_some("complete");
-        responder.result(&CallResult::of(outcome, self.economy(terms), result_type));
+        let mut economy = self.economy(terms);
+        if economy.omit_session_descriptor && outcome.body.is_ok() {
+            let session = outcome.session.as_ref();
+            economy.omit_session_descriptor = session.is_some_and(|one| self.holds(terms, one));
+        }
+        responder.result(&CallResult::of(outcome, economy, result_type));
     }
 
     /// Asks a person through a legacy client, off the lane, and takes the call up again with the answer.

@@ -5,11 +5,12 @@
 use std::sync::Arc;
 
 use didi_plugin_api::desc::Profile;
+use didi_wire::descriptor::SessionKind;
 use serde::Serialize;
 use serde_json::{Map, Value, json, value::RawValue};
 
 use super::{Server, discover::server_info, era, era::Terms};
-use crate::{catalog::ListView, jsonrpc::ProtocolError};
+use crate::{bridge::Routes, catalog::ListView, jsonrpc::ProtocolError};
 
 /// A listing whose entries are serialised already.
 pub(super) struct ToolList {
@@ -44,8 +45,13 @@ impl Server {
         params: &Map<String, Value>,
     ) -> Result<ToolList, ProtocolError> {
         refuse_cursor(params)?;
-        let view = ListView { profile: self.facts.profile, confirmations_skipped: self.facts.yolo };
-        let tools = self.dispatcher().catalog().listing(view);
+        let dispatcher = self.dispatcher();
+        let view = ListView {
+            profile: self.facts.profile,
+            confirmations_skipped: self.facts.yolo,
+            engine: engine_kind(terms, &dispatcher.shared.routes),
+        };
+        let tools = dispatcher.catalog().listing(view);
         let mut meta = json!({});
         if terms.is_modern() {
             meta[era::SERVER_INFO_KEY] = server_info();
@@ -55,11 +61,24 @@ impl Server {
             meta["didi"] = json!({
                 "toolProfile": "core",
                 "confirmationsSkipped": self.facts.yolo,
-                "editorConnected": false,
+                "editorConnected": view.engine == Some(SessionKind::Editor),
             });
+            if let Some(kind) = view.engine {
+                meta["didi"]["sessionKind"] = kind.as_str().into();
+            }
         }
         Ok(ToolList { tools, modern: terms.is_modern(), meta })
     }
+}
+
+/// The kind of the engine that would serve a client's calls. A listing opens no route.
+pub(super) fn engine_kind(terms: &Terms, routes: &Routes) -> Option<SessionKind> {
+    let route = match (&terms.session, terms.stateless) {
+        (Some(session), _) => routes.held_by_name(session),
+        (None, true) => None,
+        (None, false) => routes.selected(),
+    };
+    route.map(|route| route.kind())
 }
 
 /// No list here has a second page, so no cursor was ever issued.

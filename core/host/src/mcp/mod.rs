@@ -25,6 +25,7 @@ use std::{
 };
 
 use didi_plugin_api::desc::Profile;
+use didi_wire::descriptor::Identity;
 use serde_json::{Map, Value, json};
 
 use self::{
@@ -105,6 +106,8 @@ pub struct Server {
     pending: Pending,
     open: Arc<InFlight>,
     session: Mutex<Option<Session>>,
+    /// The session descriptor that a legacy client was told whole.
+    told: Mutex<Option<Identity>>,
     asked: Mutex<BTreeMap<String, mpsc::Sender<Result<Value, Value>>>>,
     subscriptions: Subscriptions,
     workers: OnceLock<tokio::runtime::Runtime>,
@@ -123,6 +126,7 @@ impl Server {
             pending,
             open: Arc::default(),
             session: Mutex::default(),
+            told: Mutex::default(),
             asked: Mutex::default(),
             workers: OnceLock::new(),
             lane: OnceLock::new(),
@@ -361,6 +365,22 @@ impl Server {
         })
     }
 
+    /// Whether the client holds the descriptor of the session that answered, and can do without it.
+    ///
+    /// A modern request holds the session that it named. A legacy client holds what an answer that could have left
+    /// it out carried whole, until anything in it changes.
+    pub(super) fn holds(&self, terms: &Terms, session: &Identity) -> bool {
+        if terms.stateless {
+            return terms.session.as_deref() == Some(session.session_id.to_string().as_str());
+        }
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.as_ref() == Some(session) {
+            return true;
+        }
+        *told = Some(session.clone());
+        false
+    }
+
     /// Runs at once when the packs are loaded, and otherwise off the reader's thread.
     fn when_ready(
         self: &Arc<Self>,
@@ -461,6 +481,7 @@ impl Server {
             while dispatcher.jobs.counts().0 > 0 && source::now() < deadline {
                 thread::sleep(Duration::from_millis(1));
             }
+            dispatcher.shared.routes.release();
         }
         self.output.flush();
     }

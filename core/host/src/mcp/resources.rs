@@ -2,23 +2,27 @@
 //!
 //! Spec: P-15, resources.
 
+use std::sync::Arc;
+
 use didi_plugin_api::{
     desc::{Mode, ResourceDesc},
     outcome::Answer,
     refusal::Refusal,
 };
+use didi_wire::descriptor;
 use serde_json::{Map, Value, json};
 
 use super::{
     Server,
     discover::{KEEP_MS, complete},
     era::{LEGACY_NO_RESOURCE, Terms},
-    list::refuse_cursor,
+    list::{engine_kind, refuse_cursor},
 };
 use crate::{
+    bridge::Route,
     cancel::Cancel,
     catalog::Resource,
-    dispatch::run::read_reply,
+    dispatch::{Caller, Dispatcher, kind::allows, route::engine_of, run::read_reply},
     jsonrpc::{INTERNAL_ERROR, INVALID_PARAMS, ProtocolError},
     services::Services,
     text::clip,
@@ -34,11 +38,13 @@ impl Server {
         params: &Map<String, Value>,
     ) -> Result<Value, ProtocolError> {
         refuse_cursor(params)?;
-        let catalog = self.dispatcher().catalog();
+        let dispatcher = self.dispatcher();
+        let engine = engine_kind(terms, &dispatcher.shared.routes);
+        let catalog = dispatcher.catalog();
         let mut resources = vec![];
         for resource in catalog.resources() {
             for (uri, name) in instances(&resource.desc) {
-                resources.push(listed(&resource.desc, &uri, &name));
+                resources.push(listed(&resource.desc, &uri, &name, engine));
             }
         }
         Ok(complete(terms, json!({"resources": resources}), Some((0, "private"))))
@@ -82,8 +88,13 @@ impl Server {
         let Some((resource, variable)) = catalog.resource(uri) else {
             return Err(unknown(uri, terms));
         };
-        let mode = offline_mode(resource);
-        let services = Services::for_resource(&dispatcher.shared, uri, mode, cancel);
+        let engine =
+            engine_for(resource, terms, &dispatcher).map_err(|e| refused(e, uri, terms))?;
+        let mode = engine.as_ref().map_or_else(|| offline_mode(resource), |_| Mode::Live);
+        let mut services = Services::for_resource(&dispatcher.shared, uri, mode, cancel);
+        if let Some(engine) = &engine {
+            services = services.reaching(engine, &resource.desc.bridge_methods);
+        }
         let reply = resource.read(variable, &services);
         let answer: Answer =
             read_reply(&reply, uri).map_err(|refusal| refused(refusal, uri, terms))?;
@@ -133,6 +144,21 @@ fn refused(refusal: Refusal, uri: &str, terms: &Terms) -> ProtocolError {
     ProtocolError::new(number, message).data(Value::Object(details))
 }
 
+/// The engine that a resource is read from, where it has a live path and one of a kind that it takes is there.
+fn engine_for(
+    resource: &Resource,
+    terms: &Terms,
+    dispatcher: &Dispatcher,
+) -> Result<Option<Arc<Route>>, Refusal> {
+    if !resource.desc.modes.contains(&Mode::Live) {
+        return Ok(None);
+    }
+    let caller =
+        Caller { modern: terms.stateless, session: terms.session.clone(), ..Caller::default() };
+    let route = engine_of(&caller, &dispatcher.shared.routes)?;
+    Ok(route.filter(|route| allows(&resource.desc.sessions, route.kind())))
+}
+
 fn offline_mode(resource: &Resource) -> Mode {
     let modes = &resource.desc.modes;
     modes.iter().copied().find(|mode| *mode != Mode::Live).unwrap_or(Mode::Local)
@@ -149,8 +175,15 @@ fn instances(desc: &ResourceDesc) -> Vec<(String, String)> {
     desc.instances.iter().map(instance).collect()
 }
 
-fn listed(desc: &ResourceDesc, uri: &str, name: &str) -> Value {
-    let current = desc.modes.iter().find(|mode| **mode != Mode::Live).copied();
+fn listed(
+    desc: &ResourceDesc,
+    uri: &str,
+    name: &str,
+    engine: Option<descriptor::SessionKind>,
+) -> Value {
+    let live =
+        desc.modes.contains(&Mode::Live) && engine.is_some_and(|kind| allows(&desc.sessions, kind));
+    let current = desc.modes.iter().find(|mode| (**mode == Mode::Live) == live).copied();
     json!({
         "uri": uri,
         "name": name,
@@ -161,8 +194,8 @@ fn listed(desc: &ResourceDesc, uri: &str, name: &str) -> Value {
             "executionModes": desc.modes,
             "implemented": true,
             "currentMode": current.map_or("unavailable", Mode::as_str),
-            "liveAvailable": false,
-            "editorConnected": false,
+            "liveAvailable": live,
+            "editorConnected": engine == Some(descriptor::SessionKind::Editor),
             "subscribable": desc.watch.is_some(),
         }},
     })

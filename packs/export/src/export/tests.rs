@@ -105,6 +105,7 @@ fn a_pack_is_exported_and_verified() {
     assert_eq!(left(folder.path()), ["build/", "build/new/", "build/new/game.pck"]);
 }
 
+/// BL-52.
 #[test]
 fn the_command_line_holds_names_as_the_engine_reads_them() {
     let folder = project();
@@ -157,6 +158,7 @@ fn an_artifact_of_before_is_no_success() {
     assert_eq!(left(folder.path()), ["game.pck"]);
 }
 
+/// BL-40.
 #[test]
 fn a_run_without_an_end_is_a_timeout() {
     let folder = project();

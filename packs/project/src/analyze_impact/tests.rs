@@ -73,6 +73,7 @@ fn a_file_is_traced_by_path_uid_class_and_autoload() {
     assert_eq!(kinds(&main), [("res://project.godot".into(), 2, "project_setting".into())]);
 }
 
+/// BL-32.
 #[test]
 fn a_placeholder_counts_and_a_missing_file_is_said() {
     let (_dir, kit) = project(&FILES);

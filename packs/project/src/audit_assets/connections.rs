@@ -12,13 +12,12 @@ use didi_formats::{
     variant::Value as Variant,
 };
 use didi_plugin_api::prelude::*;
+use didi_project::{parallel, walk::File};
 
 use crate::{
     code::{self, Dialect},
-    parallel,
     references::{Format, folder_of},
     scan::{self, Project, READS},
-    walk::File,
 };
 
 /// Longest chain of scripts that extend each other.

@@ -6,9 +6,9 @@ use std::{fs, time::SystemTime};
 
 use didi_formats::config::{ConfigFile, ConfigProblem};
 use didi_plugin_api::prelude::*;
+use didi_project::facts::MAX_IMPORT_BYTES;
 
 use crate::{
-    index::MAX_IMPORT_BYTES,
     md5,
     references::string_spans,
     scan::{self, Project, READS},

@@ -20,6 +20,7 @@ fn audit(files: &[(&str, &str)]) -> Value {
     kit.call(TOOL, &json!({})).unwrap()
 }
 
+/// BL-20.
 #[test]
 fn every_mix_of_uid_and_path_is_told_apart() {
     let text = scene(
@@ -58,6 +59,7 @@ fn every_mix_of_uid_and_path_is_told_apart() {
     assert_eq!(answer["reference_verification"]["mode"], "unavailable");
 }
 
+/// BL-19.
 #[test]
 fn files_with_one_uid_are_named_with_who_refers_to_them() {
     let one = "[gd_scene format=3 uid=\"uid://c0000000000b1\"]\n[node name=\"A\" type=\"Node\"]\n";
@@ -95,6 +97,7 @@ fn orphans_are_assets_that_nothing_names() {
     assert_eq!(with["orphans"].as_array().unwrap().len(), 2);
 }
 
+/// BL-08.
 #[test]
 fn dead_signals_and_broken_connections_are_found() {
     let text = "[gd_scene format=3]\n[ext_resource type=\"Script\" path=\"res://a.gd\" id=\"1\"]\n\

@@ -13,16 +13,18 @@ use didi_plugin_api::{
     digest::sha256_hex,
     prelude::*,
 };
+use didi_project::{
+    facts::MAX_IMPORT_BYTES,
+    walk::{self, File},
+};
 use memchr::memmem;
 
 use crate::{
-    index::MAX_IMPORT_BYTES,
     references::{self, Reference, folder_of},
     refuse::invalid,
-    scan::{self, CHANGES, Project},
+    scan::{self, CHANGES, Project, Wanted},
     settings::SETTINGS,
     splice,
-    walk::{self, File},
 };
 
 /// Files that one call moves, sidecars included.
@@ -98,7 +100,7 @@ pub(super) fn build(ctx: &Ctx<'_>, moves: &[(&str, &str)]) -> Result<Plan, Refus
     }
     refuse_overlaps(&asked)?;
     let map = moved_files(ctx, &asked)?;
-    let project = scan::project(ctx, &CHANGES, |_, _| true)?;
+    let project = scan::project(ctx, &CHANGES, &Wanted::All)?;
     if project.files.truncated {
         let skipped: Vec<Value> =
             project.files.skipped.iter().take(20).map(|(path, _)| path.as_str().into()).collect();

@@ -100,6 +100,7 @@ fn code_of(kit: &Kit, args: &Value) -> (String, Refusal) {
     code(kit.call(TOOL, args))
 }
 
+/// BL-32.
 #[test]
 fn a_folder_moves_whole_and_look_alikes_stay() {
     let (dir, kit) = laid();
@@ -186,6 +187,7 @@ fn letters_alone_can_change() {
     assert!(text(&dir, "A/main.tscn").contains("path=\"res://A/score.gd\""));
 }
 
+/// BL-50.
 #[test]
 fn what_can_not_be_moved_is_refused_and_nothing_changes() {
     let (dir, kit) = laid();

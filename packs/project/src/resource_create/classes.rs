@@ -6,6 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use didi_plugin_api::near::distance;
+
 const TABLE: &str = include_str!("../../data/resource_classes.txt");
 /// The engine that the table describes.
 pub(crate) const API_VERSION: &str = "4.6.3";
@@ -97,20 +99,4 @@ pub(crate) fn nearest<'n>(wrong: &str, names: impl Iterator<Item = &'n str>) -> 
             .then_some((distance, name))
     };
     names.filter_map(near).min().map(|(_, name)| name)
-}
-
-/// Letters to change, add or drop.
-fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().take(64).collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (at, letter) in one.chars().take(64).enumerate() {
-        let mut corner = row[0];
-        row[0] = at + 1;
-        for (column, known) in other.iter().enumerate() {
-            let changed = corner + usize::from(letter != *known);
-            corner = row[column + 1];
-            row[column + 1] = changed.min(corner + 1).min(row[column] + 1);
-        }
-    }
-    row[other.len()]
 }

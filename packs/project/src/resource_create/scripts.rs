@@ -11,7 +11,10 @@ use std::{collections::BTreeMap, ops::ControlFlow};
 use didi_plugin_api::prelude::*;
 
 use super::classes::Classes;
-use crate::walk;
+use didi_project::{
+    facts::{self, Trust},
+    walk,
+};
 
 /// Largest script that is looked into, in bytes.
 const MAX_SCRIPT_BYTES: u64 = 1024 * 1024;
@@ -48,7 +51,9 @@ pub(crate) fn scripts(ctx: &Ctx<'_>) -> Result<BTreeMap<String, Script>, Refusal
         if found.len() < MAX_SCRIPTS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
     let mut scripts = BTreeMap::new();
-    for file in found {
+    let facts = facts::facts(ctx, &found, Trust::Kept)?;
+    let named = found.into_iter().zip(facts).filter(|(_, facts)| facts.class_name.is_some());
+    for (file, _) in named {
         let place = ctx.project().resolve(&file.path, "resource_type")?;
         let Ok(bytes) = ctx.project().read(&place, MAX_SCRIPT_BYTES) else { continue };
         if let Some((name, script)) = read(&String::from_utf8_lossy(&bytes), &file.path) {

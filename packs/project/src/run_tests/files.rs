@@ -8,14 +8,14 @@ use std::{
 };
 
 use didi_plugin_api::{digest::sha256_hex, prelude::*};
+use didi_project::walk;
 
 use super::framework::{Framework, GUT_CONFIG, TestPath};
 use crate::{
     code::{self, Dialect},
     references::Kind,
-    scan::{self, READS},
+    scan::{self, READS, Wanted},
     settings::SETTINGS,
-    walk,
 };
 
 /// Files that are hashed.
@@ -64,7 +64,7 @@ pub(super) fn reached(
     framework: Framework,
     scripts: &BTreeSet<String>,
 ) -> Result<Reached, Refusal> {
-    let project = scan::project(ctx, &READS, |_, _| true)?;
+    let project = scan::project(ctx, &READS, &Wanted::All)?;
     let mut names: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     let mut wanted: BTreeSet<String> = scripts.clone();
     for (at, references) in &project.references {

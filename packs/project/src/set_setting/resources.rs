@@ -7,8 +7,7 @@
 
 use didi_formats::config::ConfigFile;
 use didi_plugin_api::prelude::*;
-
-use crate::index::MAX_IMPORT_BYTES;
+use didi_project::facts::MAX_IMPORT_BYTES;
 
 /// A table was registered, and its imported parts should be.
 pub(super) const TRANSLATION_SOURCE_REGISTERED: Code =

@@ -250,6 +250,7 @@ fn writers_at_once_lose_nothing() {
     assert_eq!(kept.count(), 40, "{after}");
 }
 
+/// BL-34:
 /// The engine reads the asked values of the fixture project, and every other setting as before.
 #[test]
 fn the_engine_reads_what_was_written() {

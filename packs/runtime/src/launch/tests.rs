@@ -168,6 +168,7 @@ fn a_game_without_an_end_is_stopped_and_is_no_failure() {
     assert!(got["summary"].as_str().unwrap().starts_with("The game did not quit within 10 s"));
 }
 
+/// BL-38.
 #[test]
 fn a_script_that_fails_before_it_quits_says_both() {
     let folder = project();
@@ -185,6 +186,7 @@ fn a_script_that_fails_before_it_quits_says_both() {
     );
 }
 
+/// BL-62.
 #[test]
 fn long_output_is_bounded() {
     let folder = project();
@@ -236,6 +238,7 @@ fn scenes_are_held_in_the_project() {
     check_refused(&json!({ "scene_path": "res://no.tscn" }), "not_found", Some("scene_path"));
 }
 
+/// BL-52.
 #[test]
 fn extra_arguments_stay_arguments() {
     let invalid = "invalid_arguments";
@@ -331,6 +334,7 @@ fn a_real_game_runs() {
     assert_eq!((&got["exit_code"], &got["success"]), (&json!(0), &json!(true)), "{got}");
 }
 
+/// BL-38.
 #[test]
 fn a_real_script_that_never_quits_ends_at_the_limit() {
     let folder = project();

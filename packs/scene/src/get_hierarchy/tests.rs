@@ -41,6 +41,7 @@ fn outline(node: &Value) -> String {
     out
 }
 
+/// BL-01.
 #[test]
 fn a_string_that_looks_like_a_scene_is_a_string() {
     let text = "[gd_scene format=3]\n\n[node name=\"Root\" type=\"Label\" unique_id=11]\ntext = \"one\n\n\
@@ -67,6 +68,7 @@ fn a_string_that_looks_like_a_scene_is_a_string() {
     assert_eq!(bare["scene_tree"].get("properties"), None);
 }
 
+/// BL-04.
 #[test]
 fn awkward_names_are_read_with_their_escapes_undone() {
     let text = "[gd_scene format=3]\n\n[node name=\"Ro\\\\ot\" type=\"Control\"]\n\n\
@@ -154,6 +156,7 @@ fn chain(count: usize) -> String {
     text
 }
 
+/// BL-22, BL-62.
 #[test]
 fn bounds_cut_the_tree_and_say_so() {
     let text = wide(10);
@@ -177,6 +180,7 @@ fn bounds_cut_the_tree_and_say_so() {
     );
 }
 
+/// BL-23.
 #[test]
 fn a_deep_chain_neither_overflows_nor_takes_long() {
     let text = chain(3000);
@@ -188,6 +192,7 @@ fn a_deep_chain_neither_overflows_nor_takes_long() {
     assert_eq!(got["branches"][0]["node_count"], 3000);
 }
 
+/// BL-23.
 #[test]
 fn a_wide_scene_is_answered_whole_or_in_counts() {
     let text = wide(20_000);

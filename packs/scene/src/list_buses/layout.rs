@@ -79,8 +79,7 @@ fn inside(ctx: &Ctx<'_>, path: &str) -> Option<ProjectPath> {
 
 /// The resource whose own header holds a uid.
 fn by_uid(ctx: &Ctx<'_>, number: u64) -> Result<Option<ProjectPath>, Refusal> {
-    let found = walk::by_uid(ctx, "tres", number)?;
-    Ok(found.and_then(|path| walk::as_project_path(ctx, &path).ok()))
+    walk::by_uid(ctx, "tres", number)
 }
 
 /// The buses of a layout, or why the engine does not load it.

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use didi_formats::{resource, uid};
+use didi_formats::{resource, scene::ExtResource, uid};
 use didi_plugin_api::prelude::*;
 
 use crate::walk;
@@ -21,14 +21,21 @@ type Named = (Option<String>, Option<u64>);
 /// Scenes of the project by their `res://` path, with the scenes that each uses.
 pub(super) struct Graph {
     uses: BTreeMap<String, BTreeSet<String>>,
+    by_uid: BTreeMap<u64, String>,
+}
+
+/// The number of a uid that a reference gives, beside its path or in place of it.
+fn uid_of(path: &str, uid: Option<&str>) -> Option<u64> {
+    uid.and_then(uid::number).or_else(|| uid::number(path))
 }
 
 impl Graph {
     pub(super) fn of(ctx: &Ctx<'_>) -> Result<Self, Refusal> {
         let mut by_uid = BTreeMap::new();
         let mut named: BTreeMap<String, Vec<Named>> = BTreeMap::new();
-        for place in walk::files(ctx, "tscn")? {
+        for file in walk::files(ctx, "tscn")? {
             ctx.check()?;
+            let place = ctx.project().resolve(&file.path, "in_scene")?;
             let bytes = ctx.project().read(&place, MAX_SCENE_BYTES)?;
             let path = place.res_path();
             let own = resource::read_header(&bytes)
@@ -38,7 +45,7 @@ impl Graph {
             let used = resource::dependencies(&bytes).into_iter().map(|used| {
                 (
                     Some(used.path.to_string()).filter(|path| !path.is_empty()),
-                    used.uid.as_deref().and_then(uid::number),
+                    uid_of(&used.path, used.uid.as_deref()),
                 )
             });
             named.insert(path, used.collect());
@@ -48,7 +55,14 @@ impl Graph {
             .into_iter()
             .map(|(scene, used)| (scene, used.into_iter().filter_map(resolve).collect()))
             .collect();
-        Ok(Graph { uses })
+        Ok(Graph { uses, by_uid })
+    }
+
+    /// The scene that a reference leads to. As in the engine, a uid that is known counts before the path.
+    pub(super) fn scene_of<'r>(&'r self, reference: &'r ExtResource<'_>) -> &'r str {
+        let known = uid_of(&reference.path, reference.uid.as_deref());
+        let known = known.and_then(|number| self.by_uid.get(&number));
+        known.map_or(&*reference.path, String::as_str)
     }
 
     /// A scene and all that use it, directly or not, each after the scenes that it uses.

@@ -30,6 +30,11 @@ pub(super) fn joined(base: &[String], rest: &[String]) -> Path {
 }
 
 impl Renaming<'_> {
+    /// Whether a path as it is stored can name the node: it holds the node's name.
+    pub(super) fn can_be_in(&self, path: &str) -> bool {
+        path.contains(self.old)
+    }
+
     /// A path from the scene's root with the renamed segment, where it has one.
     pub(super) fn in_scene(&self, path: &[String]) -> Option<Path> {
         let alias =

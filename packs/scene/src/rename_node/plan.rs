@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 
 use didi_formats::{
     edit::Splice,
-    scene::{Lookup, Scene},
+    scene::{ExtResource, Lookup, Scene},
+    uid,
 };
 use didi_plugin_api::prelude::*;
 
@@ -15,9 +16,10 @@ use super::{
     graph::{Graph, MAX_SCENE_BYTES},
     paths::{Path, Renaming, joined, store, stored},
     refuse,
-    scene::{Places, node_paths},
+    scene::{Places, node_path, nodes_at},
     script,
 };
+use crate::walk;
 
 /// Largest script read, in bytes.
 const MAX_SCRIPT_BYTES: u64 = 4 << 20;
@@ -30,22 +32,6 @@ pub(super) struct FilePlan {
     pub(super) places: Vec<Place>,
 }
 
-impl FilePlan {
-    /// The file with its places changed.
-    pub(super) fn after(&self) -> Vec<u8> {
-        let mut after = Vec::with_capacity(self.before.len() + 64);
-        let mut done = 0;
-        for splice in &self.splices {
-            let range = splice.span.range();
-            after.extend_from_slice(&self.before[done..range.start]);
-            after.extend_from_slice(splice.text.as_bytes());
-            done = range.end;
-        }
-        after.extend_from_slice(&self.before[done..]);
-        after
-    }
-}
-
 /// What is to be done.
 pub(super) struct Plan {
     pub(super) scene: String,
@@ -54,14 +40,6 @@ pub(super) struct Plan {
     /// Scripts with places that are not to be changed.
     pub(super) left: Vec<FilePlan>,
     pub(super) notes: Vec<String>,
-}
-
-/// A scene that has the node, with the node's places in it.
-struct Affected {
-    path: ProjectPath,
-    bytes: Vec<u8>,
-    aliases: Vec<Path>,
-    unique: bool,
 }
 
 /// Works the plan out; the same checks for a preview and for the change itself.
@@ -88,7 +66,6 @@ pub(super) fn make(ctx: &Ctx<'_>, args: &Args) -> Result<Plan, Refusal> {
     let unique = scene.nodes()[target]
         .property("unique_name_in_owner")
         .is_some_and(|raw| raw.text == "true");
-    drop(scene);
     let mut planning = Planning {
         ctx,
         args,
@@ -103,9 +80,13 @@ pub(super) fn make(ctx: &Ctx<'_>, args: &Args) -> Result<Plan, Refusal> {
         renamings: vec![],
         scripts: BTreeMap::new(),
     };
-    let own = Affected { path: place, bytes, aliases: vec![path], unique };
-    for affected in planning.affected(own)? {
-        planning.scene(affected)?;
+    let is_root = path.is_empty();
+    let found = planning.scene(&scene, &place, vec![path], unique)?;
+    drop(scene);
+    planning.add(place, bytes, found);
+    // A scene that uses this one gives its root a name of its own.
+    if !is_root {
+        planning.users()?;
     }
     planning.all_scripts()?;
     Ok(planning.plan)
@@ -143,9 +124,7 @@ fn find(scene: &Scene<'_>, text: &str) -> Result<(usize, Path), Refusal> {
     if text.starts_with("/root/") && path.get(1) == root_name.as_ref() {
         path.drain(..2);
     }
-    let paths = node_paths(scene);
-    let found: Vec<usize> = (0..paths.len()).filter(|index| paths[*index] == path).collect();
-    match found.as_slice() {
+    match nodes_at(scene, &path).as_slice() {
         [one] => Ok((*one, path)),
         [] => {
             let message = match scene.find(&store(&path)) {
@@ -181,44 +160,51 @@ struct Planning<'c, 'h> {
 }
 
 impl Planning<'_, '_> {
-    /// The node's own scene and all that use it, with the node's places in each.
-    fn affected(&self, own: Affected) -> Result<Vec<Affected>, Refusal> {
-        if own.aliases[0].is_empty() {
-            // A scene that uses this one gives its root a name of its own.
-            return Ok(vec![own]);
-        }
+    /// The scenes that use the node's own, with the node's places in each.
+    fn users(&mut self) -> Result<(), Refusal> {
+        let first = self.plan.scene.clone();
+        // The node's own scene is the first that was looked through.
+        let mut places = BTreeMap::from([(first.clone(), self.renamings[0].clone())]);
         let graph = Graph::of(self.ctx)?;
-        let first = own.path.res_path();
-        let mut places: BTreeMap<String, (Vec<Path>, bool)> = BTreeMap::new();
-        places.insert(first.clone(), (own.aliases.clone(), own.unique));
-        let mut affected = vec![own];
         for path in graph.affected(&first).into_iter().filter(|path| *path != first) {
             self.ctx.check()?;
             let place = self.ctx.project().resolve(&path, "in_scene")?;
             let bytes = self.ctx.project().read(&place, MAX_SCENE_BYTES)?;
-            let (aliases, unique) = aliases(&parse(&place, &bytes)?, &places);
-            if !aliases.is_empty() {
-                places.insert(path, (aliases.clone(), unique));
-                affected.push(Affected { path: place, bytes, aliases, unique });
+            let scene = parse(&place, &bytes)?;
+            let (aliases, unique) = aliases(&scene, &graph, &places);
+            if aliases.is_empty() {
+                continue;
             }
-        }
-        Ok(affected)
-    }
-
-    fn scene(&mut self, affected: Affected) -> Result<(), Refusal> {
-        let Affected { path, bytes, aliases, unique } = affected;
-        let scene = parse(&path, &bytes)?;
-        self.refuse_clash(&scene, &path, &aliases)?;
-        let renaming =
-            Renaming { aliases: &aliases, unique, old: &self.old, new: &self.args.new_name };
-        let own = path.res_path() == self.plan.scene;
-        let (splices, places) = Places::of(&scene, &renaming, own);
-        self.note_scripts(&scene, &aliases, unique);
-        drop(scene);
-        if !splices.is_empty() {
-            self.plan.files.push(FilePlan { path, before: bytes, splices, places });
+            places.insert(path, (aliases.clone(), unique));
+            let found = self.scene(&scene, &place, aliases, unique)?;
+            drop(scene);
+            self.add(place, bytes, found);
         }
         Ok(())
+    }
+
+    /// Looks through a scene that has the node at these places.
+    fn scene(
+        &mut self,
+        scene: &Scene<'_>,
+        place: &ProjectPath,
+        aliases: Vec<Path>,
+        unique: bool,
+    ) -> Result<(Vec<Splice>, Vec<Place>), Refusal> {
+        self.refuse_clash(scene, place, &aliases)?;
+        let renaming =
+            Renaming { aliases: &aliases, unique, old: &self.old, new: &self.args.new_name };
+        let own = place.res_path() == self.plan.scene;
+        let found = Places::of(scene, &renaming, own);
+        self.note_scripts(scene, aliases, unique)?;
+        Ok(found)
+    }
+
+    fn add(&mut self, path: ProjectPath, before: Vec<u8>, found: (Vec<Splice>, Vec<Place>)) {
+        let (splices, places) = found;
+        if !splices.is_empty() {
+            self.plan.files.push(FilePlan { path, before, splices, places });
+        }
     }
 
     fn refuse_clash(
@@ -230,12 +216,12 @@ impl Planning<'_, '_> {
         for alias in aliases {
             let Some((_, parent)) = alias.split_last() else { continue };
             let wanted = joined(parent, std::slice::from_ref(&self.args.new_name));
-            if let Some(taken) = node_paths(scene).iter().position(|one| *one == wanted) {
+            if let Some(taken) = nodes_at(scene, &wanted).first() {
                 let message = format!(
                     "`{}` has a node `{}` already, in line {}",
                     path.res_path(),
                     store(&wanted),
-                    scene.nodes()[taken].line
+                    scene.nodes()[*taken].line
                 );
                 return Err(refuse(codes::ALREADY_EXISTS, message, "new_name"));
             }
@@ -244,24 +230,30 @@ impl Planning<'_, '_> {
     }
 
     /// Remembers which nodes of the scene have a script, so that paths in it can be judged.
-    fn note_scripts(&mut self, scene: &Scene<'_>, aliases: &[Path], unique: bool) {
-        let paths = node_paths(scene);
+    fn note_scripts(
+        &mut self,
+        scene: &Scene<'_>,
+        aliases: Vec<Path>,
+        unique: bool,
+    ) -> Result<(), Refusal> {
         let mut own = vec![];
         for (index, node) in scene.nodes().iter().enumerate() {
             let id = node.property("script").and_then(|raw| {
                 let inner = raw.text.strip_prefix("ExtResource(")?.trim_end_matches(')');
                 Some(inner.trim().trim_matches('"').to_owned())
             });
-            let script = id.and_then(|id| scene.ext_resource(&id)).map(|found| found.path.as_ref());
+            let script = id.and_then(|id| scene.ext_resource(&id));
+            let script = script.map(|found| script_of(self.ctx, found)).transpose()?;
             if let Some(script) = script.filter(|path| is_gdscript(path)) {
-                own.push((script.to_owned(), paths[index].clone()));
+                own.push((script, node_path(scene, index)));
             }
         }
         let scene_number = self.renamings.len();
-        self.renamings.push((aliases.to_vec(), unique));
+        self.renamings.push((aliases, unique));
         for (script, base) in own {
             self.scripts.entry(script).or_default().push((scene_number, base));
         }
+        Ok(())
     }
 
     fn all_scripts(&mut self) -> Result<(), Refusal> {
@@ -332,19 +324,35 @@ impl Planning<'_, '_> {
     }
 }
 
+/// The script that a reference leads to: where the path is stale, the one whose sidecar holds the uid.
+fn script_of(ctx: &Ctx<'_>, reference: &ExtResource<'_>) -> Result<String, Refusal> {
+    let stored = reference.path.to_string();
+    let there = ctx.project().resolve(&stored, "in_scene").is_ok_and(|place| place.is_file());
+    let number = reference.uid.as_deref().unwrap_or(&stored);
+    let Some(number) = uid::number(number).filter(|_| !there) else { return Ok(stored) };
+    let sidecar = walk::by_uid(ctx, "uid", number)?.map(|place| place.res_path());
+    let script = sidecar.and_then(|path| path.strip_suffix(".uid").map(str::to_owned));
+    Ok(script.filter(|path| is_gdscript(path)).unwrap_or(stored))
+}
+
 /// The node's places in a scene that uses scenes which have it, and whether `%Name` finds it there.
-fn aliases(scene: &Scene<'_>, places: &BTreeMap<String, (Vec<Path>, bool)>) -> (Vec<Path>, bool) {
-    let paths = node_paths(scene);
+fn aliases(
+    scene: &Scene<'_>,
+    graph: &Graph,
+    places: &BTreeMap<String, (Vec<Path>, bool)>,
+) -> (Vec<Path>, bool) {
     let mut found = vec![];
     let mut unique = false;
     for (index, node) in scene.nodes().iter().enumerate() {
-        let Some((inner, named)) = scene.instance_path(index).and_then(|path| places.get(path))
+        let instance = node.instance.as_deref().and_then(|id| scene.ext_resource(id));
+        let Some((inner, named)) = instance.and_then(|found| places.get(graph.scene_of(found)))
         else {
             continue;
         };
+        let base = node_path(scene, index);
         // A name that is unique in its scene is known in a scene that inherits it, and not in one that instances it.
         unique |= *named && node.path.is_none();
-        found.extend(inner.iter().map(|alias| joined(&paths[index], alias)));
+        found.extend(inner.iter().map(|alias| joined(&base, alias)));
     }
     (found, unique)
 }

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use didi_formats::{
-    document::RawValue,
+    document::{Property, RawValue},
     edit::{Edit, Splice},
     scene::{AttributeChange, Place as Section, Scene},
     variant::{self, Value as Variant},
@@ -25,23 +25,32 @@ const BASES: [(&str, &str); 5] = [
     ("MultiplayerSpawner", "spawn_path"),
 ];
 
-/// A scene's path to each of its nodes.
-pub(super) fn node_paths(scene: &Scene<'_>) -> Vec<Path> {
-    let path = |index: usize| {
-        let node = &scene.nodes()[index];
-        match &node.path {
-            None => vec![],
-            Some(parent) => joined(&stored(parent), &[node.name.to_string()]),
-        }
+/// What a node path in a value begins with.
+const NODE_PATH: &str = "NodePath(";
+
+/// A scene's path to one of its nodes.
+pub(super) fn node_path(scene: &Scene<'_>, index: usize) -> Path {
+    let node = &scene.nodes()[index];
+    match &node.path {
+        None => vec![],
+        Some(parent) => joined(&stored(parent), &[node.name.to_string()]),
+    }
+}
+
+/// The nodes at a path; a broken scene has several.
+pub(super) fn nodes_at(scene: &Scene<'_>, path: &[String]) -> Vec<usize> {
+    // Paths are made of the few nodes whose name fits.
+    let named = |index: &usize| {
+        path.last().is_none_or(|name| *name == scene.nodes()[*index].name)
+            && node_path(scene, *index) == path
     };
-    (0..scene.nodes().len()).map(path).collect()
+    (0..scene.nodes().len()).filter(named).collect()
 }
 
 /// Collects the places of one scene.
 pub(super) struct Places<'s, 'a> {
     scene: &'s Scene<'a>,
     renaming: &'s Renaming<'s>,
-    paths: Vec<Path>,
     splices: Vec<Splice>,
     found: Vec<Place>,
 }
@@ -53,8 +62,7 @@ impl<'s, 'a> Places<'s, 'a> {
         renaming: &'s Renaming<'s>,
         own: bool,
     ) -> (Vec<Splice>, Vec<Place>) {
-        let paths = node_paths(scene);
-        let mut places = Places { scene, renaming, paths, splices: vec![], found: vec![] };
+        let mut places = Places { scene, renaming, splices: vec![], found: vec![] };
         places.nodes(own);
         places.connections();
         places.editables();
@@ -67,7 +75,7 @@ impl<'s, 'a> Places<'s, 'a> {
     fn nodes(&mut self, own: bool) {
         for (index, node) in self.scene.nodes().iter().enumerate() {
             let line = node.line as usize;
-            if let Some(parent) = &node.path
+            if let Some(parent) = node.path.as_ref().filter(|path| self.renaming.can_be_in(path))
                 && let Some(renamed) = self.renaming.in_scene(&stored(parent))
             {
                 self.attribute(Section::Node(index), "parent", &store(&renamed), line, "parent");
@@ -75,7 +83,9 @@ impl<'s, 'a> Places<'s, 'a> {
             let target = if self.renaming.aliases.iter().any(Vec::is_empty) {
                 own && node.path.is_none()
             } else {
-                self.renaming.is_node(&self.paths[index]) && (own || node.is_override())
+                node.name == self.renaming.old
+                    && self.renaming.is_node(&node_path(self.scene, index))
+                    && (own || node.is_override())
             };
             if target {
                 self.attribute(Section::Node(index), "name", self.renaming.new, line, "name");
@@ -146,8 +156,13 @@ impl<'s, 'a> Places<'s, 'a> {
         let bases = self.bases();
         let scene = self.scene;
         for (index, node) in scene.nodes().iter().enumerate() {
-            let base = [self.paths[index].clone()];
-            for entry in node.entries() {
+            let holds = |entry: &&Property<'_>| entry.value.contains(NODE_PATH);
+            let mut entries = node.entries().iter().filter(holds).peekable();
+            if entries.peek().is_none() {
+                continue;
+            }
+            let base = [node_path(scene, index)];
+            for entry in entries {
                 self.value(&base, entry.value, entry.value_span.start as usize, "node_path");
             }
         }
@@ -170,7 +185,8 @@ impl<'s, 'a> Places<'s, 'a> {
                 continue;
             };
             let said = node.property(property).and_then(RawValue::as_text);
-            let Some(base) = walked(&self.paths[index], said.as_deref().unwrap_or("..")) else {
+            let Some(base) = walked(&node_path(self.scene, index), said.as_deref().unwrap_or(".."))
+            else {
                 continue;
             };
             for id in self.reached(index) {
@@ -242,16 +258,15 @@ fn walked(from: &[String], text: &str) -> Option<Path> {
 
 /// The quoted texts of `NodePath("...")` outside of strings, with their places in the value.
 fn node_path_literals(value: &str) -> Vec<(usize, &str)> {
-    const MARK: &str = "NodePath(";
     let mut found = vec![];
     let mut at = 0;
     while at < value.len() {
         let rest = &value[at..];
         if rest.starts_with('"') {
             at += quoted_len(rest);
-        } else if let Some(inner) = rest.strip_prefix(MARK) {
+        } else if let Some(inner) = rest.strip_prefix(NODE_PATH) {
             let blank = inner.len() - inner.trim_start().len();
-            at += MARK.len() + blank;
+            at += NODE_PATH.len() + blank;
             let length = quoted_len(&value[at..]);
             if value[at..].starts_with('"') {
                 found.push((at, &value[at..at + length]));

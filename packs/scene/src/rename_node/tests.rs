@@ -106,6 +106,7 @@ fn changed(before: &str, after: &str) -> Vec<String> {
     pairs.map(|(_, after)| after.trim().to_owned()).collect()
 }
 
+/// BL-13.
 #[test]
 fn every_place_follows_and_nothing_else_changes() {
     let dir = project();
@@ -159,6 +160,27 @@ fn scripts_are_listed_and_left_unless_asked_for() {
     assert_eq!(answer["script_places"][0]["places"][0]["after"], "$\"New one/Kid\"");
 }
 
+/// BL-20: a reference with a stale path and the right uid leads to the file that has the uid.
+#[test]
+fn scenes_and_scripts_are_followed_by_uid_where_the_path_is_stale() {
+    let dir = project();
+    let stale = |name: &str, from: &str, to: &str| {
+        let text = read(dir.path(), name);
+        assert!(text.contains(from));
+        fs::write(dir.path().join(name), text.replace(from, to)).unwrap();
+    };
+    stale("child.tscn", "path=\"res://base.tscn\"", "path=\"res://moved/base.tscn\"");
+    let script = "path=\"res://base.gd\"";
+    stale("base.tscn", script, "uid=\"uid://c00000000000g\" path=\"res://moved/base.gd\"");
+    fs::write(dir.path().join("base.gd.uid"), "uid://c00000000000g\n").unwrap();
+    let kit = Kit::open::<ScenePack>(dir.path());
+    let answer = kit.call("scene_rename_node", &rename(true)).unwrap();
+    let files: Vec<_> = answer["changed_files"].as_array().unwrap().iter().collect();
+    assert_eq!(files.len(), 4, "{files:#?}");
+    assert!(read(dir.path(), "child.tscn").contains("[node name=\"New one\" parent=\".\""));
+    assert!(read(dir.path(), "base.gd").contains("$\"New one/Kid\""));
+}
+
 #[test]
 fn a_preview_names_every_file_and_changes_none() {
     let dir = project();
@@ -178,6 +200,7 @@ fn a_preview_names_every_file_and_changes_none() {
     assert!(kit.record().written.is_empty());
 }
 
+/// BL-04, BL-25.
 #[test]
 fn what_can_not_be_done_is_refused_with_the_argument_at_fault() {
     let dir = project();
@@ -219,6 +242,7 @@ fn a_root_has_its_name_in_its_own_file_alone() {
     assert_eq!(read(dir.path(), "child.tscn"), CHILD);
 }
 
+/// BL-13.
 #[test]
 fn a_real_engine_finds_every_path_afterwards() {
     let Some(engine) = real_engine() else { return };

@@ -5,7 +5,7 @@
 //!
 //! Spec: P-53, scripts.
 
-use std::{collections::BTreeMap, ops::ControlFlow, path::Path};
+use std::collections::{BTreeMap, BTreeSet};
 
 use didi_formats::config::{ConfigFile, ConfigSection};
 use didi_plugin_api::prelude::*;
@@ -28,18 +28,18 @@ enum Excuse {
 }
 
 /// Turns errors about names that only an import, or the running game, makes known into warnings.
-pub(super) fn weigh(ctx: &Ctx<'_>, source: &str, found: &mut [Diagnostic]) {
-    let project = ctx.project();
-    let mut known = Known::new(project.root(), source);
+pub(super) fn weigh(ctx: &Ctx<'_>, source: &str, found: &mut [Diagnostic]) -> Result<(), Refusal> {
+    let mut known = Known::new(ctx, source);
     let mut excused = false;
     for one in found.iter_mut() {
         let Some(name) = unknown_name(&one.message).map(str::to_owned) else { continue };
-        excused |= known.excuse(&name).apply(&name, one);
+        excused |= known.excuse(&name)?.apply(&name, one);
     }
     for one in found.iter_mut().filter(|one| excused && follows(&one.message)) {
         one.severity = "warning";
         one.note = Some("may follow from the names that are not known yet".into());
     }
+    Ok(())
 }
 
 /// The name in the engine's messages about one that it does not know.
@@ -86,67 +86,68 @@ impl Excuse {
 }
 
 /// What the project says about names, read when it is first asked for.
-struct Known<'c> {
-    root: &'c Path,
+struct Known<'c, 'h> {
+    ctx: &'c Ctx<'h>,
     source: &'c str,
     cache: Option<String>,
     autoloads: Vec<String>,
-    /// Scripts of the project, once they were listed.
-    heads: Option<Vec<String>>,
+    /// Classes that the project's scripts declare, once they were listed.
+    classes: Option<BTreeSet<String>>,
     answers: BTreeMap<String, Excuse>,
 }
 
-impl<'c> Known<'c> {
-    fn new(root: &'c ProjectRoot, source: &'c str) -> Self {
-        let root = root.folder();
+impl<'c, 'h> Known<'c, 'h> {
+    fn new(ctx: &'c Ctx<'h>, source: &'c str) -> Self {
+        let project = ctx.project();
+        let root = project.root().folder();
         let text = |path: &str| {
             let bytes = scripts::head_of(&root.join(path), MAX_CONFIG_BYTES)?;
             Some(String::from_utf8_lossy(&bytes).into_owned())
         };
         Known {
-            root,
+            ctx,
             source,
             cache: text(CLASS_CACHE),
             autoloads: text("project.godot").map(|text| autoloads(&text)).unwrap_or_default(),
-            heads: None,
+            classes: None,
             answers: BTreeMap::new(),
         }
     }
 
-    fn excuse(&mut self, name: &str) -> Excuse {
+    fn excuse(&mut self, name: &str) -> Result<Excuse, Refusal> {
         if let Some(answer) = self.answers.get(name) {
-            return *answer;
+            return Ok(*answer);
         }
-        let answer = self.look(name);
+        let answer = self.look(name)?;
         self.answers.insert(name.to_owned(), answer);
-        answer
+        Ok(answer)
     }
 
-    fn look(&mut self, name: &str) -> Excuse {
+    fn look(&mut self, name: &str) -> Result<Excuse, Refusal> {
         if self.autoloads.iter().any(|autoload| autoload == name) {
-            return Excuse::Autoload;
+            return Ok(Excuse::Autoload);
         }
         let cached = self.cache.as_ref().map(|cache| lists(cache, name));
-        match cached {
+        Ok(match cached {
             // A class can also come from an extension that is not registered before an import, so that
             // without a cache no name of a class is known to be wrong.
-            None if name.starts_with(char::is_uppercase) || self.declared(name) => {
+            None if name.starts_with(char::is_uppercase) || self.declared(name)? => {
                 Excuse::CacheMissing
             }
-            Some(false) if self.declared(name) => Excuse::CacheStale,
+            Some(false) if self.declared(name)? => Excuse::CacheStale,
             _ => Excuse::None,
-        }
+        })
     }
 
-    fn declared(&mut self, name: &str) -> bool {
+    fn declared(&mut self, name: &str) -> Result<bool, Refusal> {
         if scripts::declares(self.source, name) {
-            return true;
+            return Ok(true);
         }
-        let root = self.root;
-        self.heads
-            .get_or_insert_with(|| heads(root))
-            .iter()
-            .any(|head| scripts::declares(head, name))
+        if self.classes.is_none() {
+            let classes = scripts::classes(self.ctx)?;
+            self.classes = Some(classes.into_iter().map(|(_, name)| name).collect());
+        }
+        Ok(self.classes.as_ref().is_some_and(|classes| classes.contains(name)))
     }
 }
 
@@ -158,14 +159,4 @@ fn autoloads(project: &str) -> Vec<String> {
 
 fn lists(cache: &str, name: &str) -> bool {
     cache.contains(&format!("\"class\": &\"{name}\""))
-}
-
-/// The starts of the project's scripts that declare a class.
-fn heads(root: &Path) -> Vec<String> {
-    let mut found = vec![];
-    scripts::each(root, |_, head| {
-        found.push(head.to_owned());
-        ControlFlow::Continue(())
-    });
-    found
 }

@@ -6,7 +6,7 @@
 //! Spec: P-53, scripts.
 #![allow(clippy::disallowed_methods, reason = "writes into the scratch folder of its own call")]
 
-use std::{fs, ops::ControlFlow, path::PathBuf};
+use std::{fs, path::PathBuf};
 
 use didi_plugin_api::prelude::*;
 
@@ -27,12 +27,19 @@ pub(crate) fn copy(ctx: &Ctx<'_>, source: &str) -> Result<PathBuf, Refusal> {
 }
 
 /// Gives findings the script's own path, and weighs those that come from the copy's place.
-pub(super) fn settle(ctx: &Ctx<'_>, subject: &Subject<'_>, found: &mut Vec<Diagnostic>) {
-    let Some(copy) = subject.copy else { return };
+pub(super) fn settle(
+    ctx: &Ctx<'_>,
+    subject: &Subject<'_>,
+    found: Vec<Diagnostic>,
+) -> Result<Vec<Diagnostic>, Refusal> {
+    let Some(copy) = subject.copy else { return Ok(found) };
     let folder = copy.rsplit_once('/').map_or(copy, |(folder, _)| folder);
-    // The file of the same class is what the text is to replace.
-    found.retain(|one| !hides_itself(ctx, &one.message, subject));
-    for one in found {
+    let mut settled = vec![];
+    for mut one in found {
+        // The file of the same class is what the text is to replace.
+        if hides_itself(ctx, &one.message, subject)? {
+            continue;
+        }
         if one.file.as_deref() == Some(copy) {
             one.file = subject.file();
         }
@@ -46,24 +53,23 @@ pub(super) fn settle(ctx: &Ctx<'_>, subject: &Subject<'_>, found: &mut Vec<Diagn
             one.severity = "warning";
             one.rule = "relative_path_unsaved";
         }
+        settled.push(one);
     }
+    Ok(settled)
 }
 
 /// Whether the class that the text would hide is the one that it declares in its own file.
-fn hides_itself(ctx: &Ctx<'_>, message: &str, subject: &Subject<'_>) -> bool {
+fn hides_itself(ctx: &Ctx<'_>, message: &str, subject: &Subject<'_>) -> Result<bool, Refusal> {
     let name = message
         .strip_prefix("Class \"")
         .and_then(|rest| rest.strip_suffix("\" hides a global script class."));
     let Some(name) = name.filter(|name| scripts::declares(subject.source, name)) else {
-        return false;
+        return Ok(false);
     };
     // A text without a path may be that of any file.
-    let own = subject.path.strip_prefix("res://");
-    let Some(own) = own.map(|path| ctx.project().root().folder().join(path)) else { return true };
-    let mut others = false;
-    scripts::each(ctx.project().root().folder(), |path, head| {
-        others = path != own && scripts::declares(head, name);
-        if others || ctx.cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
-    !others
+    if !subject.path.starts_with("res://") {
+        return Ok(true);
+    }
+    let mut classes = scripts::classes(ctx)?.into_iter();
+    Ok(!classes.any(|(file, class)| file.path != subject.path && class == name))
 }

@@ -129,3 +129,36 @@ fn a_real_engine_checks_files_and_unsaved_texts() {
     let got = check(json!({ "file_path": "res://copy.gd", "source_text": lab }));
     assert_eq!(got["has_errors"], true, "{got}");
 }
+
+/// A script of the cases, as it stands among the fixtures.
+fn case(name: &str) -> String {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/cases");
+    fs::read_to_string(std::path::Path::new(folder).join(name)).unwrap()
+}
+
+/// BL-41, BL-43, BL-44, BL-45, BL-46: what the engine compiles is compiled, and has no fault to the grammar.
+/// BL-47: mixed indentation is refused by both.
+#[test]
+fn the_engine_and_the_grammar_agree_on_the_scripts_of_the_cases() {
+    let sound = ["bl41_strings", "bl43_one_line", "bl44_continued", "bl45_annotations"];
+    let mut texts: Vec<(String, bool)> =
+        sound.iter().map(|name| (case(&format!("{name}.gd")), true)).collect();
+    let lab = texts[3].0.clone();
+    texts.push((lab.replace('\n', "\r\n"), true));
+    texts.push((format!("\u{FEFF}{lab}"), true));
+    texts.push((lab.trim_end().to_owned(), true));
+    texts.push((case("bl47_mixed.gd"), false));
+    for (text, compiles) in texts {
+        let (_folder, kit) = project(&[("a.gd", text.as_bytes())]);
+        let args = json!({ "file_path": "res://a.gd" });
+        let read = kit.call(TOOL, &args).unwrap();
+        assert_eq!(read["has_errors"], !compiles, "{read}\n{text}");
+        let Some(kit) = kit.real_children() else { return };
+        let compiled = kit.call(TOOL, &args).unwrap();
+        assert_eq!(
+            (&compiled["engine_checked"], &compiled["has_errors"]),
+            (&json!(true), &json!(!compiles)),
+            "{compiled}\n{text}"
+        );
+    }
+}

@@ -140,6 +140,7 @@ const UNKNOWN: &[&str] = &[
 ];
 const LAB: &str = "class_name LabAnnot\nstatic func mk() -> LabAnnot:\n\treturn LabAnnot.new()\n";
 
+/// BL-37.
 #[test]
 fn a_missing_class_cache_is_no_fault_of_the_script() {
     let folder = project();

@@ -21,6 +21,7 @@ fn names(answer: &Value, kind: &str) -> Vec<String> {
     entries.iter().map(|entry| entry["name"].as_str().unwrap_or("").to_owned()).collect()
 }
 
+/// BL-41.
 #[test]
 fn code_in_strings_is_no_code() {
     let got = symbols(
@@ -38,6 +39,7 @@ fn code_in_strings_is_no_code() {
     assert_eq!(got.get("syntax_errors"), None);
 }
 
+/// BL-43.
 #[test]
 fn everything_on_one_line_is_read() {
     let got = symbols(
@@ -54,6 +56,7 @@ fn everything_on_one_line_is_read() {
     assert_eq!(got["symbol_count_total"], 5);
 }
 
+/// BL-44.
 #[test]
 fn statements_over_several_lines_are_one() {
     let got = symbols(
@@ -66,6 +69,7 @@ fn statements_over_several_lines_are_one() {
     assert_eq!(got["functions"][1]["line"], 17);
 }
 
+/// BL-45.
 #[test]
 fn annotations_and_modern_forms_are_read() {
     let got = symbols(

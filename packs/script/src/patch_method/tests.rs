@@ -347,6 +347,7 @@ fn a_preview_shows_both_sides() {
     assert_eq!(case.kit.preview(TOOL, &new).unwrap().before["symbol_exists"], false);
 }
 
+/// BL-45, BL-46, BL-49.
 #[test]
 fn a_real_engine_compiles_what_was_patched() {
     for text in [

@@ -2,6 +2,8 @@
 //!
 //! Spec: P-24, refusals and remedies.
 
+use didi_plugin_api::near::distance;
+
 /// Names suggested.
 const MAX_NEAR: usize = 5;
 
@@ -23,20 +25,4 @@ pub(super) fn to<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Vec<St
     near.sort_unstable();
     near.dedup();
     near.into_iter().take(MAX_NEAR).map(|(_, one)| one.to_owned()).collect()
-}
-
-/// Letters to add, drop or replace.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (line, letter) in a.chars().enumerate() {
-        let mut corner = row[0];
-        row[0] = line + 1;
-        for (column, other) in b.iter().enumerate() {
-            let swap = corner + usize::from(letter != *other);
-            corner = row[column + 1];
-            row[column + 1] = swap.min(corner + 1).min(row[column] + 1);
-        }
-    }
-    row[b.len()]
 }

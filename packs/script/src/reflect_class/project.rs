@@ -2,7 +2,7 @@
 //!
 //! Spec: P-53, scripts.
 
-use std::{ops::ControlFlow, path::Path};
+use std::ops::ControlFlow;
 
 use didi_gdscript::symbols::{self, Kind, Symbol};
 use didi_plugin_api::prelude::*;
@@ -20,13 +20,8 @@ pub(super) struct Script {
 }
 
 /// The names that the project's scripts declare.
-pub(super) fn names(ctx: &Ctx<'_>) -> Vec<String> {
-    let mut found = vec![];
-    scripts::each(ctx.project().root().folder(), |_, head| {
-        found.extend(scripts::class_name(head).map(str::to_owned));
-        if ctx.cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
-    found
+pub(super) fn names(ctx: &Ctx<'_>) -> Result<Vec<String>, Refusal> {
+    Ok(scripts::classes(ctx)?.into_iter().map(|(_, name)| name).collect())
 }
 
 /// The script of a class: by its `class_name`, or by its quoted path as `extends` has it.
@@ -35,7 +30,7 @@ pub(super) fn find(ctx: &Ctx<'_>, name: &str) -> Result<Option<Script>, Refusal>
     let quoted = name.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
     let path = match quoted {
         Some(path) => Some(path.to_owned()).filter(|path| path.starts_with("res://")),
-        None => by_name(ctx, name),
+        None => by_name(ctx, name)?,
     };
     let place = path.and_then(|path| project.resolve(&path, "class_name").ok());
     let Some(place) = place.filter(ProjectPath::is_file) else { return Ok(None) };
@@ -63,23 +58,9 @@ pub(super) fn find(ctx: &Ctx<'_>, name: &str) -> Result<Option<Script>, Refusal>
     }))
 }
 
-fn by_name(ctx: &Ctx<'_>, name: &str) -> Option<String> {
-    let project = ctx.project();
-    let root = project.root().folder();
-    let mut found = None;
-    scripts::each(root, |path, head| {
-        let here = scripts::declares(head, name);
-        if here {
-            found = res_path(root, path);
-        }
-        if here || ctx.cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
-    found
-}
-
-fn res_path(root: &Path, path: &Path) -> Option<String> {
-    let below = path.strip_prefix(root).ok()?.to_str()?;
-    Some(format!("res://{}", below.replace('\\', "/")))
+fn by_name(ctx: &Ctx<'_>, name: &str) -> Result<Option<String>, Refusal> {
+    let found = scripts::classes(ctx)?.into_iter().find(|(_, class)| class == name);
+    Ok(found.map(|(file, _)| file.path))
 }
 
 /// The documentation comment of a script: `##` lines before its first member, those of the member excepted.

@@ -241,3 +241,21 @@ proptest! {
         prop_assert_eq!(count(&gone_file) + named.filter(|entry| entry.key == key).count(), count(&again));
     }
 }
+
+/// Found by fuzzing: a comment goes on over lone carriage returns, up to the end of the file.
+#[test]
+fn what_is_added_behind_a_comment_is_no_part_of_it() {
+    for source in ["; only\r\r", "a=1\n; last\r", "; only"] {
+        for section in ["", "new"] {
+            let edit =
+                ConfigFile::parse(source.as_bytes()).unwrap().set(section, "k", "5").unwrap();
+            let after = edit.apply(source.as_bytes());
+            let again = ConfigFile::parse(&after).unwrap();
+            assert_eq!(
+                again.get(section, "k").map(|raw| raw.text),
+                Some("5"),
+                "{source:?} {section}"
+            );
+        }
+    }
+}

@@ -24,6 +24,7 @@ fn set(source: &str, place: Place<'_>, key: &str, value: &str) -> String {
     edited(source, |scene| scene.set_property(place, key, value))
 }
 
+/// BL-01.
 #[test]
 fn a_string_that_looks_like_a_scene() {
     let after = set(GHOST, Place::Node(1), "text", "\"y\"");
@@ -82,6 +83,32 @@ fn odd_layout_stays() {
     );
 }
 
+/// BL-29: found by fuzzing; what begins right behind a value stays a thing of its own.
+#[test]
+fn what_stands_right_behind_an_edit_is_not_run_into() {
+    let source = "[gd_scene format=3]\n\n[node name=\"A\"type=\"Label\"index=\"0\"]\na=1b=\"x\"2c=\"y\"3d=4\n";
+    let keys = |text: &str| {
+        let scene = Scene::parse(text.as_bytes()).unwrap();
+        scene.nodes()[0].properties().map(|(key, _)| key.to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(keys(source), ["a", "b", "2c", "3d"]);
+    let after = set(source, Place::Node(0), "b", "5");
+    assert_eq!((keys(&after), after.contains("b=5 2c")), (keys(source), true), "{after}");
+    for gone in ["b", "2c"] {
+        let after = edited(source, |scene| scene.remove_property(Place::Node(0), gone));
+        let left: Vec<_> = keys(source).into_iter().filter(|key| key != gone).collect();
+        assert_eq!(keys(&after), left, "{after}");
+    }
+    let after = edited(source, |scene| {
+        scene.change_attribute(Place::Node(0), "type", AttributeChange::Remove)
+    });
+    assert!(after.contains("[node name=\"A\" index=\"0\"]"), "{after}");
+    let after = edited(source, |scene| {
+        scene.change_attribute(Place::Node(0), "name", AttributeChange::Set("7"))
+    });
+    assert!(after.contains("[node name=7 type="), "{after}");
+}
+
 #[test]
 fn a_script_stands_before_what_it_declares() {
     let source = "[gd_scene format=3]\n\n[node name=\"A\" type=\"Node\"]\nhp = 3\n";
@@ -89,6 +116,7 @@ fn a_script_stands_before_what_it_declares() {
     assert_eq!(after, source.replace("hp", "script = null\nhp"));
 }
 
+/// BL-04.
 #[test]
 fn names_are_escaped_by_the_engines_rules() {
     let name = escaped("Имя \"x\" \\ O'Neil");

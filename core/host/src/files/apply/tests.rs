@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use didi_plugin_api::{
-    ctx::{Change, Expect},
+    ctx::{Change, Expect, Splice},
     digest::sha256_hex,
 };
 
@@ -28,6 +28,15 @@ fn write(path: &str, text: &str, expect: Expect) -> Change {
 
 fn moved(from: &str, to: &str, expect: Expect) -> Change {
     Change::Move { from: from.into(), to: to.into(), expect }
+}
+
+fn edit(path: &str, splices: &[(u64, u64, &str)], expect: Expect) -> Change {
+    let splice = |(start, end, text): &(u64, u64, &str)| Splice {
+        start: *start,
+        end: *end,
+        text: (*text).into(),
+    };
+    Change::Edit { path: path.into(), splices: splices.iter().map(splice).collect(), expect }
 }
 
 fn names(folder: &Path) -> Vec<String> {
@@ -71,6 +80,11 @@ fn one_change_that_does_not_fit_stops_all() {
         (write("res://b.gd", "x", Expect::Absent), "already_exists"),
         (moved("res://b.gd", "res://a.gd", sha("b")), "already_exists"),
         (moved("res://none.gd", "res://z.gd", Expect::Anything), "not_found"),
+        (edit("res://b.gd", &[(0, 1, "x")], sha("other")), "conflict"),
+        (edit("res://none.gd", &[(0, 0, "x")], Expect::Anything), "not_found"),
+        (edit("res://b.gd", &[(0, 2, "x")], sha("b")), "internal_error"),
+        (edit("res://b.gd", &[(1, 0, "x")], sha("b")), "internal_error"),
+        (edit("res://b.gd", &[(1, 1, "x"), (0, 1, "y")], sha("b")), "internal_error"),
         (write("res://../x.gd", "x", Expect::Anything), "invalid_arguments"),
         (write("res://.git/x", "x", Expect::Anything), "invalid_arguments"),
     ] {
@@ -103,4 +117,21 @@ fn the_same_content_changes_nothing_and_says_so() {
     let (written, records) =
         files.apply(&[write("res://a.gd", "a", sha("a"))], &Cancel::default()).unwrap();
     assert!(!written[0].changed && written[0].replaced && records.is_empty());
+}
+
+#[test]
+fn an_edit_changes_its_bytes_alone() {
+    let (dir, files) = project();
+    let place = dir.path().join("a.gd");
+    let before = "\u{feff}one\r\ntwo\r\nü";
+    fs::write(&place, before).unwrap();
+    let changes = [edit("res://a.gd", &[(3, 3, "<"), (8, 11, "2"), (13, 13, "!")], sha(before))];
+    let (written, _) = files.apply(&changes, &Cancel::default()).unwrap();
+    let after = "\u{feff}<one\r\n2\r\n!ü";
+    assert_eq!(fs::read_to_string(&place).unwrap(), after);
+    assert_eq!(written[0].sha256, sha256_hex(after.as_bytes()));
+    let half =
+        [edit("res://a.gd", &[(after.len() as u64 - 1, after.len() as u64, "")], sha(after))];
+    assert!(files.apply(&half, &Cancel::default()).is_err(), "half a letter is left");
+    assert_eq!(fs::read_to_string(&place).unwrap(), after);
 }

@@ -1,16 +1,16 @@
-//! The walk over the project's files that every index and search of this pack shares.
+//! The walk over the project's files that every index and search shares.
 //!
 //! Left out are folders of tools and builds, links, folders that the engine ignores (`.gdignore`) and other
 //! projects inside this one. What a repository ignores is not left out: the engine reads those files.
 //!
 //! Spec: P-50, the project's files.
 
-use std::{ops::ControlFlow, path::PathBuf};
+use std::{fs::Metadata, ops::ControlFlow, path::PathBuf};
 
 use didi_plugin_api::prelude::*;
 use ignore::{DirEntry, WalkBuilder};
 
-use crate::refuse::invalid;
+use crate::kept::Stamp;
 
 /// Folders of other tools and of builds, at any depth.
 const LEFT_OUT: [&str; 9] =
@@ -22,40 +22,52 @@ const FILES_PER_CHECK: usize = 256;
 
 /// A file of the project.
 #[derive(Debug, Clone)]
-pub(crate) struct File {
+pub struct File {
     /// `res://` path.
-    pub(crate) path: String,
-    pub(crate) real: PathBuf,
-    pub(crate) size: u64,
+    pub path: String,
+    /// Where it lies.
+    pub real: PathBuf,
+    /// Its bytes.
+    pub size: u64,
+    /// The state that it was in.
+    pub stamp: Stamp,
 }
 
 impl File {
-    pub(crate) fn name(&self) -> &str {
+    /// The regular file at a place; `None` when there is none.
+    pub fn at(place: &ProjectPath) -> Option<Self> {
+        let facts = place.real().metadata().ok().filter(Metadata::is_file)?;
+        let (path, real) = (place.res_path(), place.real().to_owned());
+        Some(File { path, real, size: facts.len(), stamp: Stamp::of(&facts) })
+    }
+
+    /// Its name in its folder.
+    pub fn name(&self) -> &str {
         self.path.rsplit('/').next().unwrap_or_default()
     }
 
     /// The ending in lower case, without the dot; empty without one.
-    pub(crate) fn extension(&self) -> String {
+    pub fn extension(&self) -> String {
         self.name().rsplit_once('.').map(|(_, end)| end.to_lowercase()).unwrap_or_default()
     }
 }
 
 /// What a walk met beside the files.
 #[derive(Debug, Default)]
-pub(crate) struct Met {
+pub struct Met {
     /// Whether a folder or file could not be read.
-    pub(crate) failed: bool,
+    pub failed: bool,
     /// How many links were passed over.
-    pub(crate) links: usize,
+    pub links: usize,
     /// How many names are not UTF-8.
-    pub(crate) undecodable_count: usize,
+    pub undecodable_count: usize,
     /// Those names with replacement characters, the first of them.
-    pub(crate) undecodable: Vec<String>,
+    pub undecodable: Vec<String>,
 }
 
 /// The folder that a call names, if it is one of the project. A folder that the engine ignores is taken when
 /// it is named itself.
-pub(crate) fn folder(ctx: &Ctx<'_>, path: &str, field: &str) -> Result<ProjectPath, Refusal> {
+pub fn folder(ctx: &Ctx<'_>, path: &str, field: &str) -> Result<ProjectPath, Refusal> {
     let start = ctx.project().resolve(path, field)?;
     let shown = start.res_path();
     if start.is_file() {
@@ -76,7 +88,7 @@ pub(crate) fn folder(ctx: &Ctx<'_>, path: &str, field: &str) -> Result<ProjectPa
 }
 
 /// Hands every file below a folder to `each`, ordered by path, until it breaks.
-pub(crate) fn files(
+pub fn files(
     ctx: &Ctx<'_>,
     start: &ProjectPath,
     each: impl FnMut(File) -> ControlFlow<()>,
@@ -85,7 +97,7 @@ pub(crate) fn files(
 }
 
 /// As [`files`], with all files that the engine reads: those in `bin` and its like, too.
-pub(crate) fn engine_files(
+pub fn engine_files(
     ctx: &Ctx<'_>,
     start: &ProjectPath,
     each: impl FnMut(File) -> ControlFlow<()>,
@@ -94,7 +106,7 @@ pub(crate) fn engine_files(
 }
 
 /// As [`files`], with everything that lies there, links but for.
-pub(crate) fn all_files(
+pub fn all_files(
     ctx: &Ctx<'_>,
     start: &ProjectPath,
     each: impl FnMut(File) -> ControlFlow<()>,
@@ -140,7 +152,8 @@ fn walk(
             continue;
         };
         let path = format!("res://{}", parts.join("/"));
-        let file = File { path, size: facts.len(), real: entry.into_path() };
+        let (size, stamp) = (facts.len(), Stamp::of(&facts));
+        let file = File { path, size, stamp, real: entry.into_path() };
         if each(file).is_break() {
             break;
         }
@@ -172,4 +185,8 @@ fn engine_reads(entry: &DirEntry) -> bool {
     !entry.file_name().to_str().is_some_and(|name| name.starts_with('.'))
         && !folder.join(".gdignore").exists()
         && !folder.join("project.godot").exists()
+}
+
+fn invalid(field: &str, message: String) -> Refusal {
+    Refusal::new(codes::INVALID_ARGUMENTS, message).field(field)
 }

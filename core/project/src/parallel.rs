@@ -22,7 +22,7 @@ const MAX_THREADS: usize = 4;
 const MIN_ITEMS: usize = 16;
 
 /// Runs `work` on all items and hands the results to `take` in order, until it breaks.
-pub(crate) fn each<'i, T: Sync, R: Send>(
+pub fn each<'i, T: Sync, R: Send>(
     ctx: &Ctx<'_>,
     items: &'i [T],
     work: impl Fn(&T) -> R + Sync,

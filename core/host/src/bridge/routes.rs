@@ -1,0 +1,328 @@
+//! The table of routes: which engines this process holds, and which of them a session without names uses.
+//!
+//! At most eight are held. A legacy session uses the selected one; before anybody selected, the first need does,
+//! when it is clear which engine is meant. A modern request names its engine and moves nothing.
+//!
+//! Spec: P-9, routes.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use didi_plugin_api::refusal::{Code, Refusal, codes};
+use didi_wire::{
+    descriptor::{Descriptor, Identity, SessionId, SessionKind},
+    discovery::{self, Scan},
+    lock::{self, Holder, LockFault},
+    session_dir::SessionDir,
+};
+use serde_json::{Value, json};
+
+use super::route::Route;
+use crate::{answer::floor::gate_codes, source};
+
+/// Routes that one process holds.
+pub const MAX_ROUTES: usize = 8;
+
+/// The session is held by another client.
+const SESSION_LOCKED: Code = Code::new(423, "request_failed");
+/// The session's engine has another project open.
+const FOREIGN_PROJECT: Code = Code::new(409, "foreign_project_session");
+
+/// What is selected has changed.
+type Watcher = Box<dyn Fn() + Send + Sync>;
+
+/// The routes of this process.
+pub struct Routes {
+    folder: SessionDir,
+    project: PathBuf,
+    next: AtomicU64,
+    state: Mutex<State>,
+    watcher: Mutex<Option<Watcher>>,
+}
+
+#[derive(Default)]
+struct State {
+    held: Vec<Arc<Route>>,
+    selected: Option<Arc<Route>>,
+    /// Nobody attached, detached or lost a route yet.
+    chosen: bool,
+}
+
+/// Whether a session of another project may be attached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Foreign {
+    /// It may.
+    Allowed,
+    /// It is refused.
+    Refused,
+}
+
+impl Routes {
+    /// No routes yet, over a session folder and this server's own project.
+    pub fn new(folder: SessionDir, project: PathBuf) -> Self {
+        Routes {
+            folder,
+            project,
+            next: AtomicU64::new(1),
+            state: Mutex::default(),
+            watcher: Mutex::default(),
+        }
+    }
+
+    /// The folder that is looked through.
+    pub fn folder(&self) -> &SessionDir {
+        &self.folder
+    }
+
+    /// Calls `watcher` whenever another route, or none, is selected.
+    pub fn watch(&self, watcher: impl Fn() + Send + Sync + 'static) {
+        *self.watcher.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(watcher));
+    }
+
+    /// The sessions that can be seen now.
+    ///
+    /// # Errors
+    /// `forbidden` when the folder is not private or can't be read.
+    pub fn scan(&self) -> Result<Scan, Refusal> {
+        discovery::scan(&self.folder).map_err(|fault| {
+            Refusal::new(codes::FORBIDDEN, format!("the session folder can't be used: {fault}"))
+                .no_remedy("the folder's owner and permissions have to be mended")
+        })
+    }
+
+    /// The selected route, if one is and still serves.
+    pub fn selected(&self) -> Option<Arc<Route>> {
+        self.drop_dead();
+        self.state().selected.clone()
+    }
+
+    /// The selected route; before anybody chose, the one that is clearly meant is selected now.
+    pub fn selected_or_found(&self) -> Option<Arc<Route>> {
+        if let Some(route) = self.selected() {
+            return Some(route);
+        }
+        if self.state().chosen {
+            return None;
+        }
+        let clear = clearly_meant(self.own_sessions()?)?;
+        match self.open(clear, Foreign::Refused) {
+            Ok(route) => {
+                tracing::info!(session = %route.identity().session_id, "attached by itself");
+                self.select(Some(Arc::clone(&route)), false);
+                Some(route)
+            }
+            Err(refusal) => {
+                tracing::debug!("no engine was attached by itself: {}", refusal.message);
+                None
+            }
+        }
+    }
+
+    fn own_sessions(&self) -> Option<Vec<Descriptor>> {
+        let scan = self.scan().ok()?;
+        Some(scan.sessions.into_iter().filter(|one| self.is_own(&one.identity)).collect())
+    }
+
+    /// Whether an engine has this server's project open.
+    pub fn is_own(&self, identity: &Identity) -> bool {
+        PathBuf::from(&identity.project_path) == self.project
+    }
+
+    /// This server's project.
+    pub fn project(&self) -> &Path {
+        &self.project
+    }
+
+    /// Attaches a session for this process's own session.
+    ///
+    /// # Errors
+    /// As [`Routes::named`]; the route selected before stays.
+    pub fn attach(&self, session: &str, foreign: Foreign) -> Result<Arc<Route>, Refusal> {
+        let route = self.named_as(session, foreign, "session_id")?;
+        self.select(Some(Arc::clone(&route)), true);
+        Ok(route)
+    }
+
+    /// Lets the selected route go; answers it.
+    pub fn detach(&self) -> Option<Arc<Route>> {
+        let before = self.selected();
+        if let Some(route) = &before {
+            self.state().held.retain(|one| !Arc::ptr_eq(one, route));
+            route.retire();
+        }
+        self.select(None, true);
+        before
+    }
+
+    /// The route to a named session, opened if it is not held yet. What is selected stays so.
+    ///
+    /// # Errors
+    /// `not_found`, `foreign_project_session`, `request_failed` (423, held by another client), `rate_limited`, and
+    /// what the handshake gives.
+    pub fn named(&self, session: &str, field: &str) -> Result<Arc<Route>, Refusal> {
+        self.named_as(session, Foreign::Refused, field)
+    }
+
+    fn named_as(
+        &self,
+        session: &str,
+        foreign: Foreign,
+        field: &str,
+    ) -> Result<Arc<Route>, Refusal> {
+        self.drop_dead();
+        let id = SessionId::parse(session).ok_or_else(|| unknown(session, field))?;
+        if let Some(held) = self.held(id) {
+            self.refuse_foreign(&held.identity().project_path, foreign)?;
+            return Ok(held);
+        }
+        let found = self.scan()?.sessions.into_iter().find(|one| one.identity.session_id == id);
+        self.open(found.ok_or_else(|| unknown(session, field))?, foreign)
+    }
+
+    /// The route to a named session, if one is held and serves.
+    pub fn held_by_name(&self, session: &str) -> Option<Arc<Route>> {
+        self.drop_dead();
+        self.held(SessionId::parse(session)?)
+    }
+
+    fn held(&self, id: SessionId) -> Option<Arc<Route>> {
+        self.state().held.iter().find(|route| route.identity().session_id == id).cloned()
+    }
+
+    /// Locks, connects and shakes hands.
+    fn open(&self, descriptor: Descriptor, foreign: Foreign) -> Result<Arc<Route>, Refusal> {
+        self.refuse_foreign(&descriptor.identity.project_path, foreign)?;
+        if self.state().held.len() >= MAX_ROUTES {
+            let message = format!("this server holds {MAX_ROUTES} sessions already");
+            return Err(Refusal::new(gate_codes::RATE_LIMITED, message)
+                .next_call("runtime_detach_session", "lets the selected one go"));
+        }
+        let id = descriptor.identity.session_id;
+        let holder = Holder {
+            pid: std::process::id(),
+            name: concat!("didi ", env!("CARGO_PKG_VERSION")).into(),
+            since_ms: source::now_ms(),
+        };
+        let lock = match lock::acquire(&self.folder, id, &holder) {
+            Ok(lock) => lock,
+            // Two requests for one session: the other one opened it meanwhile.
+            Err(LockFault::Held(_)) if self.held(id).is_some() => {
+                return self.held(id).ok_or_else(|| unknown(&id.to_string(), "session_id"));
+            }
+            Err(fault) => return Err(locked(&fault)),
+        };
+        let generation = self.next.fetch_add(1, Ordering::Relaxed);
+        let route = Arc::new(Route::open(descriptor, lock, generation)?);
+        self.state().held.push(Arc::clone(&route));
+        Ok(route)
+    }
+
+    fn refuse_foreign(&self, project: &str, foreign: Foreign) -> Result<(), Refusal> {
+        if foreign == Foreign::Allowed || PathBuf::from(project) == self.project {
+            return Ok(());
+        }
+        let message = "the session's engine has another project open than this server";
+        Err(Refusal::new(FOREIGN_PROJECT, message)
+            .with("session_project_path", project)
+            .with("server_project_root", self.project.display().to_string())
+            .retry_with(json!({"allow_foreign_project": true})))
+    }
+
+    fn select(&self, route: Option<Arc<Route>>, chosen: bool) {
+        let moved = {
+            let mut state = self.state();
+            state.chosen |= chosen;
+            let generation =
+                |route: &Option<Arc<Route>>| route.as_ref().map(|one| one.generation());
+            let moved = generation(&state.selected) != generation(&route);
+            state.selected = route;
+            moved
+        };
+        if moved {
+            self.tell();
+        }
+    }
+
+    /// Takes routes out that were given up, and those whose engine has ended.
+    fn drop_dead(&self) {
+        let is_dead = |route: &Arc<Route>| route.is_retired() || route.is_gone();
+        let lost = {
+            let mut state = self.state();
+            state.held.retain(|route| !is_dead(route));
+            let lost = state.selected.as_ref().is_some_and(is_dead);
+            if lost {
+                state.selected = None;
+                state.chosen = true;
+            }
+            lost
+        };
+        if lost {
+            self.tell();
+        }
+    }
+
+    /// Lets every route go, at the end of the process.
+    pub fn release(&self) {
+        let mut state = self.state();
+        for route in state.held.drain(..) {
+            route.retire();
+        }
+        state.selected = None;
+        state.chosen = true;
+    }
+
+    fn tell(&self) {
+        if let Some(watcher) = &*self.watcher.lock().unwrap_or_else(PoisonError::into_inner) {
+            watcher();
+        }
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        // Fields are set whole, so a panic elsewhere leaves nothing half done.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The sessions of this project that could be meant, as a refusal lists them.
+    pub fn candidates(&self) -> Vec<Value> {
+        let sessions = self.own_sessions().unwrap_or_default();
+        sessions
+            .iter()
+            .map(|one| {
+                json!({"session_id": one.identity.session_id, "kind": one.identity.kind, "pid": one.identity.pid})
+            })
+            .collect()
+    }
+}
+
+/// The only session, or the only editor among games.
+fn clearly_meant(mut sessions: Vec<Descriptor>) -> Option<Descriptor> {
+    if sessions.len() > 1 {
+        sessions.retain(|one| one.identity.kind == SessionKind::Editor);
+    }
+    let first = sessions.pop()?;
+    sessions.is_empty().then_some(first)
+}
+
+fn unknown(session: &str, field: &str) -> Refusal {
+    Refusal::new(codes::NOT_FOUND, format!("no session `{session}` is there"))
+        .with("field", field)
+        .next_call("runtime_list_sessions", "lists the sessions that can be attached")
+}
+
+fn locked(fault: &LockFault) -> Refusal {
+    if let LockFault::Held(holder) = fault {
+        let mut refusal = Refusal::new(SESSION_LOCKED, "another client holds the session");
+        if let Some(holder) = holder {
+            refusal = refusal.with("held_by", json!({"pid": holder.pid, "name": holder.name}));
+        }
+        return refusal
+            .next_call("runtime_list_sessions", "lists the sessions, of which one may be free");
+    }
+    Refusal::new(codes::FORBIDDEN, format!("the session can't be locked: {fault}"))
+        .no_remedy("the session folder's owner and permissions have to be mended")
+}
