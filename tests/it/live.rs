@@ -7,6 +7,7 @@ mod expressions;
 mod game;
 mod parts;
 mod pictures;
+mod previews;
 mod project;
 mod sessions;
 mod values;

@@ -5,6 +5,7 @@ mod anim;
 mod asset;
 mod editor;
 mod engine;
+mod previews;
 mod project;
 mod resource;
 mod runtime;
