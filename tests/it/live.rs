@@ -10,4 +10,5 @@ mod pictures;
 mod previews;
 mod project;
 mod sessions;
+mod strain;
 mod values;

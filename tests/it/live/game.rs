@@ -31,7 +31,8 @@ fn frames(tree: &Value) -> u64 {
 
 #[test]
 fn a_paused_game_stands_still_and_steps_frame_by_frame() {
-    let Some(engine) = Engine::game(&counter()) else { return };
+    let project = counter();
+    let Some(engine) = Engine::game(&project) else { return };
     let mut client = engine.connect();
     assert_eq!(client.refused("runtime.step", json!({})), (409, "game_not_paused".to_owned()));
     assert_eq!(client.done("runtime.setPaused", json!({"paused": true}))["paused"], true);
@@ -46,7 +47,8 @@ fn a_paused_game_stands_still_and_steps_frame_by_frame() {
 
 #[test]
 fn input_reaches_the_game_and_is_held_while_it_is_paused() {
-    let Some(engine) = Engine::game(&counter()) else { return };
+    let project = counter();
+    let Some(engine) = Engine::game(&project) else { return };
     let mut client = engine.connect();
     let walk = |pressed| json!({"events": [{"type": "action", "action_name": "walk_right", "pressed": pressed}]});
     client.done("runtime.setPaused", json!({"paused": true}));
@@ -72,7 +74,8 @@ fn input_reaches_the_game_and_is_held_while_it_is_paused() {
 
 #[test]
 fn conditions_are_watched_and_a_broken_one_pauses_the_game() {
-    let Some(engine) = Engine::game(&counter()) else { return };
+    let project = counter();
+    let Some(engine) = Engine::game(&project) else { return };
     let mut client = engine.connect();
     let held = json!({"duration_ms": 200, "invariants": [
         {"kind": "performance_between", "metric": "object_node_count", "minimum": 1},
@@ -99,7 +102,8 @@ fn conditions_are_watched_and_a_broken_one_pauses_the_game() {
 
 #[test]
 fn an_exploration_tells_where_nothing_moved() {
-    let Some(engine) = Engine::game(&counter()) else { return };
+    let project = counter();
+    let Some(engine) = Engine::game(&project) else { return };
     let mut client = engine.connect();
     let explore = |probe: &str, node: &str| {
         json!({"actions": ["walk_left", "walk_right"], "duration_ms": 1000, "action_hold_ms": 50, "stuck_ms": 300,
