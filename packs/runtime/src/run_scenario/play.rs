@@ -133,7 +133,7 @@ pub(super) fn play(ctx: &Ctx<'_>, session: &str, steps: &[Step], deadline_ms: u6
     match player.see_paused() {
         Ok(()) => played.started_paused = true,
         Err(why) => {
-            (played.failure, played.broke_off) = (Some(why.failure), true);
+            (played.failure, played.broke_off) = (Some(*why.failure), true);
             return played;
         }
     }
@@ -147,7 +147,7 @@ pub(super) fn play(ctx: &Ctx<'_>, session: &str, steps: &[Step], deadline_ms: u6
         if let Err(why) = went {
             out.outcome = if why.broke_off { "error" } else { "failed" };
             let failed =
-                Failure { step: Some(index), kind: Some(step.kind.as_str()), ..why.failure };
+                Failure { step: Some(index), kind: Some(step.kind.as_str()), ..*why.failure };
             (played.failure, played.broke_off) = (Some(failed), why.broke_off);
             break;
         }
@@ -158,23 +158,23 @@ pub(super) fn play(ctx: &Ctx<'_>, session: &str, steps: &[Step], deadline_ms: u6
 
 /// Why a step ended the run.
 struct Stop {
-    failure: Failure,
+    failure: Box<Failure>,
     broke_off: bool,
 }
 
 impl Stop {
     fn failed(reason: &'static str, message: String) -> Self {
-        Stop { failure: failure("step", reason, message, None), broke_off: false }
+        Stop { failure: Box::new(failure("step", reason, message, None)), broke_off: false }
     }
 
     fn broke(reason: &'static str, message: String) -> Self {
-        Stop { failure: failure("step", reason, message, None), broke_off: true }
+        Stop { failure: Box::new(failure("step", reason, message, None)), broke_off: true }
     }
 
     fn refused(refusal: Refusal) -> Self {
         let cause = json!({"code": refusal.code.name, "data": *refusal.data});
         let failure = failure("step", "engine_refused", refusal.message, Some(cause));
-        Stop { failure, broke_off: true }
+        Stop { failure: Box::new(failure), broke_off: true }
     }
 }
 
