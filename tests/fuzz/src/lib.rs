@@ -7,7 +7,7 @@ use std::{cell::OnceCell, collections::BTreeSet, fs};
 
 use didi_formats::{
     config::ConfigFile,
-    document::{Document, ItemKind, Layout},
+    document::{Document, Item, ItemKind, Layout},
     edit::Edit,
     limits::HEADER_BYTES,
     resource,
@@ -63,10 +63,10 @@ fn parts(data: &[u8], layout: Layout) -> Vec<String> {
 /// Whether every line ends in CR LF, `None` where no line ends. Line ends in values and names are text.
 fn line_ends(data: &[u8], layout: Layout) -> Option<bool> {
     let document = Document::parse_as(data, layout).expect("an edited file can be read");
-    // The first half of the line end after a comment is the comment's.
+    // The first half of the line end after a comment is the comment's. What else there is keeps ends apart.
     let ends = |kind: &ItemKind| matches!(kind, ItemKind::Blank | ItemKind::Comment);
-    let blanks = document.items().iter().filter(|item| ends(&item.kind));
-    let text: Vec<u8> = blanks.flat_map(|item| document.text(item.span).bytes()).collect();
+    let piece = |item: &Item| if ends(&item.kind) { document.text(item.span) } else { "x" };
+    let text: Vec<u8> = document.items().iter().flat_map(|item| piece(item).bytes()).collect();
     let count = |wanted: &[u8]| text.windows(wanted.len()).filter(|at| *at == wanted).count();
     let (feeds, returns, both) = (count(b"\n"), count(b"\r"), count(b"\r\n"));
     (feeds + returns > 0).then_some(feeds == both && returns == both)
