@@ -80,6 +80,15 @@ impl Engine {
         Self::start(project, SessionKind::Game, &[])
     }
 
+    /// A headless game with arguments of its own.
+    ///
+    /// # Panics
+    /// When it opens no session in time.
+    pub fn game_with(project: &Project, args: &[&str]) -> Option<Self> {
+        let args: Vec<&str> = ["--"].iter().chain(args).copied().collect();
+        Self::start(project, SessionKind::Game, &args)
+    }
+
     /// A game of a project that draws into a display of its own.
     ///
     /// # Panics

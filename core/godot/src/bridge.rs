@@ -16,7 +16,7 @@ use godot::{
 };
 use serde_json::json;
 
-use crate::{backend::GodotBackend, logger, purpose, surroundings};
+use crate::{backend::GodotBackend, logger, node_path, purpose, surroundings};
 
 thread_local! {
     /// Lent to the frame that runs; a frame inside it finds nothing, so no command begins inside another.
@@ -28,6 +28,8 @@ struct Bridge {
     pump: Pump,
     backend: GodotBackend,
     pace: Pace,
+    /// Whether the game's time is to stop in the first frame.
+    pauses: bool,
     session: Session,
 }
 
@@ -42,7 +44,11 @@ pub(crate) fn open() {
         ..SessionConfig::new(kind, project_path, surroundings::temp(), surroundings::sessions())
     };
     match Session::open(config, logger::output()) {
-        Ok(session) => BRIDGE.with(|bridge| drop(bridge.replace(Some(Bridge::new(session, kind))))),
+        Ok(session) => {
+            let pauses = kind == SessionKind::Game && purpose::starts_paused(&arguments);
+            let opened = Bridge::new(session, kind, pauses);
+            BRIDGE.with(|bridge| drop(bridge.replace(Some(opened))));
+        }
         Err(fault) => {
             let mut message = fault.to_string();
             let mut cause = std::error::Error::source(&fault);
@@ -69,18 +75,24 @@ pub(crate) fn frame() {
 }
 
 impl Bridge {
-    fn new(session: Session, kind: SessionKind) -> Self {
+    fn new(session: Session, kind: SessionKind, pauses: bool) -> Self {
         let shared = session.shared();
         let (queue, output) = (shared.queue.clone(), shared.output.clone());
         Bridge {
             pump: Pump::new(queue, output, kind),
             backend: GodotBackend::new(kind, shared.clone()),
             pace: Pace::new(),
+            pauses,
             session,
         }
     }
 
     fn frame(&mut self) {
+        if std::mem::take(&mut self.pauses)
+            && let Ok(mut tree) = node_path::scene_tree()
+        {
+            tree.set_pause(true);
+        }
         let wait_until = self.pace();
         self.pump.frame(&mut self.backend, wait_until);
         self.pace.frame_ended(Instant::now());

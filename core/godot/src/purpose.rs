@@ -26,14 +26,27 @@ const ERRANDS: [&str; 17] = [
     "--build-solutions",
 ];
 
+/// Asks a game to stand still from its first frame on; among the game's own arguments.
+const START_PAUSED: &str = "--didi-start-paused";
+
+/// Whether a game is to begin paused, because a scenario will lead it.
+pub(crate) fn starts_paused(arguments: &[String]) -> bool {
+    let own = arguments.iter().skip_while(|argument| !is_divider(argument));
+    own.skip(1).any(|argument| argument == START_PAUSED)
+}
+
+/// What follows is the game's own.
+fn is_divider(argument: &str) -> bool {
+    matches!(argument, "--" | "++")
+}
+
 /// The kind of session that such an engine opens, if any.
 pub(crate) fn session_kind(
     arguments: &[String],
     is_editor: bool,
     is_quiet: bool,
 ) -> Option<SessionKind> {
-    // What follows is the game's own.
-    let own = arguments.iter().take_while(|argument| !matches!(argument.as_str(), "--" | "++"));
+    let own = arguments.iter().take_while(|argument| !is_divider(argument));
     let errand = own.map(|argument| argument.split('=').next().unwrap_or_default());
     if is_quiet || errand.into_iter().any(|argument| ERRANDS.contains(&argument)) {
         return None;
