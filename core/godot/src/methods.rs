@@ -3,8 +3,10 @@
 
 mod anim;
 mod asset;
+mod audio;
 mod editor;
 mod engine;
+mod physics;
 mod previews;
 mod project;
 mod resource;
@@ -52,6 +54,8 @@ const METHODS: &[(&str, Run)] = &[
     ("anim.playTrack", Now(anim::play_track::run)),
     ("asset.readImportedStream", Now(asset::read_imported_stream::run)),
     ("asset.reimport", Later(asset::reimport::run)),
+    ("audio.configureBus", Now(audio::configure_bus::run)),
+    ("audio.listBuses", Now(audio::list_buses::run)),
     ("editor.getProtocolServers", Now(editor::get_protocol_servers::run)),
     ("editor.getRecoveryState", Now(editor::get_recovery_state::run)),
     ("editor.getSelection", Now(editor::get_selection::run)),
@@ -62,6 +66,8 @@ const METHODS: &[(&str, Run)] = &[
     ("editor.saveScene", Now(editor::save_scene::run)),
     ("editor.undo", Now(editor::undo::run)),
     ("engine.classExists", Now(engine::class_exists::run)),
+    ("physics.raycast", Now(physics::raycast::run)),
+    ("physics.raycastBatch", Now(physics::raycast_batch::run)),
     ("project.getSetting", Now(project::get_setting::run)),
     ("project.listAutoloads", Now(project::list_autoloads::run)),
     ("project.listInputActions", Now(project::list_input_actions::run)),
@@ -99,6 +105,7 @@ const METHODS: &[(&str, Run)] = &[
     ("script.detachFromNode", Now(script::detach_from_node::run)),
     ("signal.connect", Now(signal::connect::run)),
     ("signal.disconnect", Now(signal::disconnect::run)),
+    ("signal.emit", Now(signal::emit::run)),
     ("signal.listConnections", Now(signal::list_connections::run)),
     ("tilemap.getUsedRect", Now(tilemap::get_used_rect::run)),
     ("tilemap.setCells", Now(tilemap::set_cells::run)),
