@@ -13,6 +13,7 @@ mod resource;
 mod runtime;
 mod scene;
 mod script;
+mod shader;
 mod signal;
 mod tilemap;
 mod ui;
@@ -103,6 +104,8 @@ const METHODS: &[(&str, Run)] = &[
     ("scene.setProperty", Now(scene::set_property::run)),
     ("script.attachToNode", Now(script::attach_to_node::run)),
     ("script.detachFromNode", Now(script::detach_from_node::run)),
+    ("shader.listUniforms", Now(shader::list_uniforms::run)),
+    ("shader.setUniform", Now(shader::set_uniform::run)),
     ("signal.connect", Now(signal::connect::run)),
     ("signal.disconnect", Now(signal::disconnect::run)),
     ("signal.emit", Now(signal::emit::run)),
@@ -112,6 +115,7 @@ const METHODS: &[(&str, Run)] = &[
     ("ui.hitTest", Now(ui::hit_test::run)),
     ("ui.listControls", Now(ui::list_controls::run)),
     ("vision.captureViewport", Later(vision::capture_viewport::run)),
+    ("vision.setCameraTransform", Now(vision::set_camera_transform::run)),
 ];
 
 /// The function of a method, where this extension has it.

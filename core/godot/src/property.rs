@@ -170,7 +170,8 @@ fn number(property: &VarDictionary, key: &str) -> i64 {
 }
 
 impl Declared {
-    fn of(property: &VarDictionary) -> Self {
+    /// A declaration as the engine lists it.
+    pub(crate) fn of(property: &VarDictionary) -> Self {
         let kind = i32::try_from(number(property, "type")).unwrap_or_default();
         Declared {
             kind: VariantType::try_from_ord(kind).unwrap_or(VariantType::NIL),

@@ -259,3 +259,55 @@ fn a_signal_is_emitted_to_who_listens() {
     );
     assert_eq!(client.refused("signal.emit", emit(json!([]))).1, "signal_emit_arity_mismatch");
 }
+
+const LOOKS: &str = r#"[gd_scene load_steps=3 format=3]
+
+[sub_resource type="Shader" id="s"]
+code = "shader_type canvas_item;
+uniform float glow : hint_range(0, 2) = 0.5;
+uniform vec4 tint : source_color = vec4(1.0);
+"
+
+[sub_resource type="ShaderMaterial" id="m"]
+shader = SubResource("s")
+
+[node name="Looks" type="Node3D"]
+
+[node name="Eye" type="Camera3D" parent="."]
+
+[node name="Pic" type="Sprite2D" parent="."]
+material = SubResource("m")
+"#;
+
+#[test]
+fn a_shaders_values_and_a_cameras_place_are_set_and_saved() {
+    let project = Project::sample();
+    project.write("looks.tscn", LOOKS);
+    let Some(engine) = Engine::editor(&project) else { return };
+    let mut client = engine.connect();
+    client.done("scene.open", json!({"scene_path": "res://looks.tscn"}));
+    let pic = json!({"target_node": "Pic", "property_name": "material"});
+    let listed = client.done("shader.listUniforms", pic);
+    assert_eq!(
+        (&listed["uniform_count"], &listed["shader_mode"]),
+        (&json!(2), &json!("canvas_item"))
+    );
+    let set = |name: &str, value: Value| json!({"target_node": "Pic", "property_name": "material", "uniform_name": name, "value": value});
+    let glow = client.done("shader.setUniform", set("glow", json!(1.5)));
+    assert_eq!((&glow["applied"], &glow["value"]), (&json!(true), &json!(1.5)), "{glow}");
+    client.done("shader.setUniform", set("tint", json!({"r": 1, "g": 0, "b": 0})));
+    client.done("editor.undo", json!({}));
+    client.done("editor.redo", json!({}));
+    assert_eq!(client.refused("shader.setUniform", set("glow", json!("x"))).1, "invalid_arguments");
+    assert_eq!(client.refused("shader.setUniform", set("shine", json!(1))).1, "not_found");
+    let place = json!({"camera_path": "Eye", "position": {"x": 1, "y": 2, "z": 3}, "fov": 50});
+    let placed = client.done("vision.setCameraTransform", place);
+    assert_eq!(placed["new"]["position"], json!({"x": 1.0, "y": 2.0, "z": 3.0}), "{placed}");
+    let wrong = json!({"camera_path": "Pic", "position": {"x": 1, "y": 2, "z": 3}});
+    assert_eq!(client.refused("vision.setCameraTransform", wrong).0, 404);
+    client.done("editor.saveScene", json!({}));
+    let body = "var looks = load(\"res://looks.tscn\").instantiate()\nvar material = looks.get_node(\"Pic\").material\nvar eye = looks.get_node(\"Eye\")\n\
+        var told = [material.get_shader_parameter(\"glow\"), str(material.get_shader_parameter(\"tint\")), str(eye.position), eye.fov]\nlooks.free()\nreturn told";
+    let expected = json!([1.5, "(1.0, 0.0, 0.0, 1.0)", "(1.0, 2.0, 3.0)", 50.0]);
+    assert_eq!(ask_engine(&project, body), expected);
+}
