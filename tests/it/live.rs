@@ -9,6 +9,7 @@ mod parts;
 mod pictures;
 mod previews;
 mod project;
+mod resources;
 mod sessions;
 mod strain;
 mod values;

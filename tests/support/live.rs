@@ -11,7 +11,8 @@ use std::{
 };
 
 use didi_wire::{
-    BridgeError, Descriptor, Request, RequestId, Response, SessionKind, TOKEN_PARAM, discovery,
+    BridgeError, Descriptor, Outcome, Request, RequestId, Response, SessionKind, TOKEN_PARAM,
+    discovery,
     frame::{Decoder, encode},
     session_dir::{SESSION_DIR_VAR, SessionDir},
 };
@@ -23,7 +24,7 @@ use crate::{Project, built_folder, godot, repository};
 const ADDON: &str = "addons/didi";
 
 /// How long an engine may take to open its session, on a loaded machine.
-const START_LIMIT: Duration = Duration::from_secs(60);
+const START_LIMIT: Duration = Duration::from_secs(120);
 
 /// How long an answer may take; longer than the engine's own deadline.
 const ANSWER_LIMIT: Duration = Duration::from_secs(20);
@@ -80,6 +81,15 @@ impl Engine {
         Self::start(project, SessionKind::Game, &[])
     }
 
+    /// A headless game with arguments of its own.
+    ///
+    /// # Panics
+    /// When it opens no session in time.
+    pub fn game_with(project: &Project, args: &[&str]) -> Option<Self> {
+        let args: Vec<&str> = ["--"].iter().chain(args).copied().collect();
+        Self::start(project, SessionKind::Game, &args)
+    }
+
     /// A game of a project that draws into a display of its own.
     ///
     /// # Panics
@@ -128,13 +138,24 @@ impl Engine {
             let own = |descriptor: &Descriptor| descriptor.identity.pid == child.id();
             if let Some(descriptor) = found.into_iter().find(own) {
                 assert_eq!(descriptor.identity.kind, kind);
-                return Engine { child, descriptor, log };
+                let engine = Engine { child, descriptor, log };
+                engine.wait_until_it_takes_commands(end);
+                return engine;
             }
             let ended = child.try_wait().expect("a child can be asked");
             let text = || fs::read_to_string(&log).unwrap_or_default();
             assert!(ended.is_none(), "the engine ended with {ended:?}:\n{}", text());
             assert!(Instant::now() < end, "no session was opened:\n{}", text());
             thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// An engine that still starts lets commands wait, and gives them up unbegun after a while.
+    fn wait_until_it_takes_commands(&self, end: Instant) {
+        let names = json!({ "class_names": [] });
+        while let Err(error) = self.connect().ask("engine.classExists", names.clone()) {
+            assert_eq!(error.outcome(), Some(Outcome::NotStarted), "{error}");
+            assert!(Instant::now() < end, "it takes no command:\n{}", self.log());
         }
     }
 

@@ -15,7 +15,7 @@ use std::{
 use didi_wire::{
     BridgeError, Descriptor, Request, Response, TOKEN_PARAM,
     frame::{Decoder, FrameTooLong, encode},
-    methods::{self, Lookup, Method, Thread},
+    methods::{self, Effect, Lookup, Method, Thread},
 };
 use serde_json::{Map, Value, json};
 
@@ -23,7 +23,7 @@ use crate::{
     backend::{Answer, Call},
     detached::{Detached, WorkKind},
     queue::{MAIN_THREAD_DEADLINE, Queue},
-    ring::{LogRing, Query},
+    ring::{Level, LogRing, Query},
 };
 
 mod slots;
@@ -31,6 +31,12 @@ pub(crate) use slots::{Slot, Slots};
 
 #[cfg(test)]
 mod tests;
+
+/// Who says what the bridge has to say.
+const SOURCE: &str = "bridge";
+
+/// How long a call takes that is worth a note.
+const SLOW: Duration = Duration::from_secs(1);
 
 /// Bytes of one read.
 const READ_BYTES: usize = 64 * 1024;
@@ -83,6 +89,34 @@ impl Shared {
     /// Connections that have shown the token and are open.
     pub fn attached_clients(&self) -> usize {
         self.attached.load(Ordering::Acquire)
+    }
+
+    fn tell(&self, level: Level, message: &str, details: Value) {
+        self.telemetry.push(level, SOURCE, message, details);
+    }
+
+    /// Notes a call that changed something, failed, or took long.
+    fn note(&self, method: &str, took: Duration, answer: &Answer) {
+        let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+        let changes = matches!(methods::lookup(method), Lookup::Method(found)
+            if found.effect == Effect::Changes);
+        match answer {
+            Err(error) => {
+                let level = if error.code >= 500 { Level::Warning } else { Level::Info };
+                let details = json!({
+                    "method": method,
+                    "status": error.code,
+                    "code": error.code_name(),
+                    "took_ms": took_ms,
+                });
+                self.tell(level, &error.message, details);
+            }
+            Ok(_) if changes || took >= SLOW => {
+                let details = json!({ "method": method, "took_ms": took_ms });
+                self.tell(Level::Debug, "call done", details);
+            }
+            Ok(_) => {}
+        }
     }
 
     /// Answers one request.
@@ -170,7 +204,8 @@ struct Reply {
 impl Drop for Connection<'_> {
     fn drop(&mut self) {
         if self.attached {
-            self.shared.attached.fetch_sub(1, Ordering::AcqRel);
+            let left = self.shared.attached.fetch_sub(1, Ordering::AcqRel) - 1;
+            self.shared.tell(Level::Info, "client detached", json!({ "attached": left }));
         }
     }
 }
@@ -190,10 +225,12 @@ impl Connection<'_> {
             let error = BridgeError::new(401, "session_token_rejected", message);
             return Reply { response: Response::failure(Some(id), error), goes_on: false };
         }
+        let began = Instant::now();
         let answer = known(&method).and_then(|method| {
             catch_unwind(AssertUnwindSafe(|| self.shared.answer(method, params)))
                 .unwrap_or_else(|_| Err(BridgeError::new(500, "method_panicked", "it panicked")))
         });
+        self.shared.note(&method, began.elapsed(), &answer);
         Reply { response: Response { id: Some(id), body: answer }, goes_on: true }
     }
 
@@ -202,7 +239,8 @@ impl Connection<'_> {
         let matches = self.shared.descriptor.token.matches(token);
         if matches && !self.attached {
             self.attached = true;
-            self.shared.attached.fetch_add(1, Ordering::AcqRel);
+            let now = self.shared.attached.fetch_add(1, Ordering::AcqRel) + 1;
+            self.shared.tell(Level::Info, "client attached", json!({ "attached": now }));
         }
         matches
     }

@@ -25,11 +25,11 @@ thread_local! {
 
 /// Fields go in this order when it is dropped: what runs is answered before the connections end.
 struct Bridge {
-    /// Whether the game is to be paused before its first frame goes on.
-    pauses_at_once: bool,
     pump: Pump,
     backend: GodotBackend,
     pace: Pace,
+    /// Whether the game's time is to stop in the first frame.
+    pauses: bool,
     session: Session,
 }
 
@@ -45,8 +45,8 @@ pub(crate) fn open() {
     };
     match Session::open(config, logger::output()) {
         Ok(session) => {
-            let mut opened = Bridge::new(session, kind);
-            opened.pauses_at_once = kind == SessionKind::Game && purpose::starts_paused(&arguments);
+            let pauses = kind == SessionKind::Game && purpose::starts_paused(&arguments);
+            let opened = Bridge::new(session, kind, pauses);
             BRIDGE.with(|bridge| drop(bridge.replace(Some(opened))));
         }
         Err(fault) => {
@@ -75,20 +75,20 @@ pub(crate) fn frame() {
 }
 
 impl Bridge {
-    fn new(session: Session, kind: SessionKind) -> Self {
+    fn new(session: Session, kind: SessionKind, pauses: bool) -> Self {
         let shared = session.shared();
         let (queue, output) = (shared.queue.clone(), shared.output.clone());
         Bridge {
-            pauses_at_once: false,
             pump: Pump::new(queue, output, kind),
             backend: GodotBackend::new(kind, shared.clone()),
             pace: Pace::new(),
+            pauses,
             session,
         }
     }
 
     fn frame(&mut self) {
-        if std::mem::take(&mut self.pauses_at_once)
+        if std::mem::take(&mut self.pauses)
             && let Ok(mut tree) = node_path::scene_tree()
         {
             tree.set_pause(true);

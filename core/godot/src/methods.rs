@@ -3,14 +3,17 @@
 
 mod anim;
 mod asset;
+mod audio;
 mod editor;
 mod engine;
+mod physics;
 mod previews;
 mod project;
 mod resource;
 mod runtime;
 mod scene;
 mod script;
+mod shader;
 mod signal;
 mod tilemap;
 mod ui;
@@ -52,6 +55,8 @@ const METHODS: &[(&str, Run)] = &[
     ("anim.playTrack", Now(anim::play_track::run)),
     ("asset.readImportedStream", Now(asset::read_imported_stream::run)),
     ("asset.reimport", Later(asset::reimport::run)),
+    ("audio.configureBus", Now(audio::configure_bus::run)),
+    ("audio.listBuses", Now(audio::list_buses::run)),
     ("editor.getProtocolServers", Now(editor::get_protocol_servers::run)),
     ("editor.getRecoveryState", Now(editor::get_recovery_state::run)),
     ("editor.getSelection", Now(editor::get_selection::run)),
@@ -62,6 +67,8 @@ const METHODS: &[(&str, Run)] = &[
     ("editor.saveScene", Now(editor::save_scene::run)),
     ("editor.undo", Now(editor::undo::run)),
     ("engine.classExists", Now(engine::class_exists::run)),
+    ("physics.raycast", Now(physics::raycast::run)),
+    ("physics.raycastBatch", Now(physics::raycast_batch::run)),
     ("project.getSetting", Now(project::get_setting::run)),
     ("project.listAutoloads", Now(project::list_autoloads::run)),
     ("project.listInputActions", Now(project::list_input_actions::run)),
@@ -97,14 +104,18 @@ const METHODS: &[(&str, Run)] = &[
     ("scene.setProperty", Now(scene::set_property::run)),
     ("script.attachToNode", Now(script::attach_to_node::run)),
     ("script.detachFromNode", Now(script::detach_from_node::run)),
+    ("shader.listUniforms", Now(shader::list_uniforms::run)),
+    ("shader.setUniform", Now(shader::set_uniform::run)),
     ("signal.connect", Now(signal::connect::run)),
     ("signal.disconnect", Now(signal::disconnect::run)),
+    ("signal.emit", Now(signal::emit::run)),
     ("signal.listConnections", Now(signal::list_connections::run)),
     ("tilemap.getUsedRect", Now(tilemap::get_used_rect::run)),
     ("tilemap.setCells", Now(tilemap::set_cells::run)),
     ("ui.hitTest", Now(ui::hit_test::run)),
     ("ui.listControls", Now(ui::list_controls::run)),
     ("vision.captureViewport", Later(vision::capture_viewport::run)),
+    ("vision.setCameraTransform", Now(vision::set_camera_transform::run)),
 ];
 
 /// The function of a method, where this extension has it.

@@ -1,5 +1,7 @@
 //! Properties: what an object declares, the way to one inside a held resource, and what it holds.
 
+use std::collections::BTreeMap;
+
 use didi_wire::BridgeError;
 use godot::{
     builtin::VariantType,
@@ -18,6 +20,10 @@ pub(crate) const MAX_STEPS: usize = 8;
 
 /// Most names offered beside a name that is not there.
 const MAX_CANDIDATES: usize = 24;
+
+/// Most nodes told that share a resource, and most looked at.
+const MAX_SHARING: usize = 16;
+const MAX_WALKED: usize = 1_000;
 
 /// Hints that say what a value may be, by the engine's numbers.
 const HINT_RANGE: i64 = 1;
@@ -43,11 +49,45 @@ pub(crate) struct Found {
     pub(crate) resource: Option<Gd<Resource>>,
 }
 
+/// What objects declare, read once an object. It holds for as long as nothing is written.
+#[derive(Default)]
+pub(crate) struct Declarations {
+    lists: BTreeMap<i64, Vec<(String, VarDictionary)>>,
+}
+
+impl Declarations {
+    /// What an object declares of a property.
+    fn of(
+        &mut self,
+        holder: &Gd<Object>,
+        name: &str,
+        inside: bool,
+    ) -> Result<Declared, BridgeError> {
+        let list = self.lists.entry(holder.instance_id().to_i64()).or_insert_with(|| {
+            let list = holder.get_property_list();
+            list.iter_shared().map(|property| (text(&property, "name"), property)).collect()
+        });
+        match list.iter().find(|(one, _)| one == name) {
+            Some((_, property)) => Ok(Declared::of(property)),
+            None => Err(undeclared(holder, list, name, inside)),
+        }
+    }
+}
+
 /// Finds a property of a node by a name, or by a path of names into resources that it holds.
 ///
 /// # Errors
 /// `property_path_invalid`, `property_path_not_resource`, `property_slot_empty`, `property_not_found`, `not_found`.
 pub(crate) fn find(node: &Gd<Node>, path: &str) -> Result<Found, BridgeError> {
+    find_in(&mut Declarations::default(), node, path)
+}
+
+/// The same for several properties of the same objects.
+pub(crate) fn find_in(
+    known: &mut Declarations,
+    node: &Gd<Node>,
+    path: &str,
+) -> Result<Found, BridgeError> {
     let steps: Vec<&str> = path.split(':').collect();
     if steps.len() > MAX_STEPS || steps.iter().any(|step| step.is_empty()) {
         let message = format!("`{path}` is no path of 1 to {MAX_STEPS} names with colons between");
@@ -59,12 +99,12 @@ pub(crate) fn find(node: &Gd<Node>, path: &str) -> Result<Found, BridgeError> {
     let mut resource = None;
     let (last, inner) = steps.split_last().unwrap_or((&"", &[]));
     for step in inner {
-        declared(&holder, step, resource.is_some())?;
+        known.of(&holder, step, resource.is_some())?;
         let next = step_into(&holder, step)?;
         holder = next.clone().upcast();
         resource = Some(next);
     }
-    let declared = declared(&holder, last, resource.is_some())?;
+    let declared = known.of(&holder, last, resource.is_some())?;
     Ok(Found { holder, name: (*last).to_owned(), declared, resource })
 }
 
@@ -83,24 +123,22 @@ fn step_into(holder: &Gd<Object>, step: &str) -> Result<Gd<Resource>, BridgeErro
     })
 }
 
-/// What an object declares of a property.
-fn declared(holder: &Gd<Object>, name: &str, inside: bool) -> Result<Declared, BridgeError> {
-    let properties = holder.get_property_list();
-    for property in properties.iter_shared() {
-        if text(&property, "name") == name {
-            return Ok(Declared::of(&property));
-        }
-    }
-    let names =
-        properties.iter_shared().filter(is_property).map(|property| text(&property, "name"));
-    let candidates = nearest(name, names);
+/// The refusal of a name that is not declared, with the nearest that are.
+fn undeclared(
+    holder: &Gd<Object>,
+    list: &[(String, VarDictionary)],
+    name: &str,
+    inside: bool,
+) -> BridgeError {
+    let properties = list.iter().filter(|(_, property)| is_property(property));
+    let candidates = nearest(name, properties.map(|(name, _)| name.clone()));
     let class = holder.get_class().to_string();
     let message = format!("`{class}` has no property `{name}`");
     let code = if inside { "property_not_found" } else { "not_found" };
-    Err(BridgeError::new(404, code, message)
+    BridgeError::new(404, code, message)
         .with("field", "property_name")
         .with("holder_class", class)
-        .with("candidates", candidates))
+        .with("candidates", candidates)
 }
 
 /// Group and category lines stand in the list beside properties.
@@ -132,7 +170,8 @@ fn number(property: &VarDictionary, key: &str) -> i64 {
 }
 
 impl Declared {
-    fn of(property: &VarDictionary) -> Self {
+    /// A declaration as the engine lists it.
+    pub(crate) fn of(property: &VarDictionary) -> Self {
         let kind = i32::try_from(number(property, "type")).unwrap_or_default();
         Declared {
             kind: VariantType::try_from_ord(kind).unwrap_or(VariantType::NIL),
@@ -209,4 +248,43 @@ pub(crate) fn class_held(value: &Variant) -> Option<String> {
 pub(crate) fn is_freed(value: &Variant) -> bool {
     let is_object = value.get_type() == VariantType::OBJECT;
     is_object && value.object_id_unchecked().is_some() && value.object_id().is_none()
+}
+
+/// Who else of a scene holds a resource.
+pub(crate) struct Sharing {
+    /// Their paths, in the order of the scene.
+    pub(crate) paths: Vec<String>,
+    /// Whether more of them, or more of the scene, was left out.
+    pub(crate) truncated: bool,
+}
+
+/// Nodes of a scene, beside one, that hold a resource in a property of their own.
+pub(crate) fn shared_with(root: &Gd<Node>, node: &Gd<Node>, resource: &Gd<Resource>) -> Sharing {
+    let mut sharing = Sharing { paths: vec![], truncated: false };
+    let (mut open, mut walked) = (vec![root.clone()], 0);
+    while let Some(next) = open.pop() {
+        walked += 1;
+        let holds = next != *node && holds(&next, resource);
+        if walked > MAX_WALKED || (holds && sharing.paths.len() == MAX_SHARING) {
+            sharing.truncated = true;
+            break;
+        }
+        if holds {
+            sharing.paths.push(crate::node_path::in_scene(root, &next));
+        }
+        let children: Vec<Gd<Node>> = next.get_children().iter_shared().collect();
+        open.extend(children.into_iter().rev());
+    }
+    sharing
+}
+
+fn holds(node: &Gd<Node>, resource: &Gd<Resource>) -> bool {
+    let object = i64::from(VariantType::OBJECT.ord());
+    node.get_property_list().iter_shared().any(|property| {
+        number(&property, "type") == object
+            && node
+                .get(&text(&property, "name"))
+                .try_to::<Gd<Resource>>()
+                .is_ok_and(|held| held == *resource)
+    })
 }

@@ -26,13 +26,18 @@ const ERRANDS: [&str; 17] = [
     "--build-solutions",
 ];
 
-/// The game's own argument by which it is started paused.
+/// Asks a game to stand still from its first frame on; among the game's own arguments.
 const START_PAUSED: &str = "--didi-start-paused";
 
-/// Whether the game is to stand still from its first frame on: who started it will step it.
+/// Whether a game is to begin paused, because a scenario will lead it.
 pub(crate) fn starts_paused(arguments: &[String]) -> bool {
-    let own = arguments.iter().skip_while(|argument| !matches!(argument.as_str(), "--" | "++"));
+    let own = arguments.iter().skip_while(|argument| !is_divider(argument));
     own.skip(1).any(|argument| argument == START_PAUSED)
+}
+
+/// What follows is the game's own.
+fn is_divider(argument: &str) -> bool {
+    matches!(argument, "--" | "++")
 }
 
 /// The kind of session that such an engine opens, if any.
@@ -41,8 +46,7 @@ pub(crate) fn session_kind(
     is_editor: bool,
     is_quiet: bool,
 ) -> Option<SessionKind> {
-    // What follows is the game's own.
-    let own = arguments.iter().take_while(|argument| !matches!(argument.as_str(), "--" | "++"));
+    let own = arguments.iter().take_while(|argument| !is_divider(argument));
     let errand = own.map(|argument| argument.split('=').next().unwrap_or_default());
     if is_quiet || errand.into_iter().any(|argument| ERRANDS.contains(&argument)) {
         return None;

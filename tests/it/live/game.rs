@@ -130,3 +130,19 @@ fn an_exploration_tells_where_nothing_moved() {
     let unknown = json!({"actions": ["fly"], "probes": [{"expression": "1"}]});
     assert_eq!(client.refused("runtime.exploreScene", unknown).0, 400);
 }
+
+#[test]
+fn a_game_for_a_scenario_stands_still_from_its_first_frame() {
+    let project = counter();
+    let Some(engine) = Engine::game_with(&project, &["--didi-start-paused"]) else { return };
+    let mut client = engine.connect();
+    let tree = json!({"root_path": "/root/Main", "max_depth": 1});
+    let first = client.done("runtime.getTree", tree.clone());
+    assert_eq!(first["paused"], true, "{first}");
+    assert!(frames(&first) <= 1, "{first}");
+    client.done("runtime.step", json!({"frames": 3}));
+    assert_eq!(frames(&client.done("runtime.getTree", tree)), frames(&first) + 3);
+    let logs = client.done("runtime.getLogs", json!({}));
+    assert_eq!(logs["records"][0]["message"], "session opened");
+    assert!(logs["records"].to_string().contains("runtime.step"), "{logs}");
+}

@@ -186,3 +186,128 @@ fn a_game_tells_what_is_under_a_point() {
     let none = json!({"animation_player_path": "/root/Map/Player", "animation_name": "fly"});
     assert_eq!(client.refused("anim.playTrack", none).0, 404);
 }
+
+#[test]
+fn rays_meet_what_is_in_the_way() {
+    let project = Project::sample();
+    project.write(
+        "wall.tscn",
+        "[gd_scene load_steps=2 format=3]\n\n[sub_resource type=\"RectangleShape2D\" id=\"r\"]\nsize = Vector2(20, 20)\n\n\
+         [node name=\"Room\" type=\"Node2D\"]\n\n[node name=\"Wall\" type=\"StaticBody2D\" parent=\".\"]\nposition = Vector2(100, 0)\n\n\
+         [node name=\"Shape\" type=\"CollisionShape2D\" parent=\"Wall\"]\nshape = SubResource(\"r\")\n",
+    );
+    let text = project.text("project.godot").unwrap();
+    project.write("project.godot", text.replace("res://levels/meadow.tscn", "res://wall.tscn"));
+    let Some(engine) = Engine::game(&project) else { return };
+    let mut client = engine.connect();
+    // The space knows of a body after the first step of its physics.
+    client.done("runtime.setPaused", json!({"paused": true}));
+    client.done("runtime.step", json!({"frames": 10}));
+    let ray = json!({"from": {"x": 0, "y": 0}, "to": {"x": 200, "y": 0}});
+    let hit = client.done("physics.raycast", ray.clone());
+    assert_eq!(
+        (&hit["hit"], &hit["collider_path"]),
+        (&json!(true), &json!("/root/Room/Wall")),
+        "{hit}"
+    );
+    assert_eq!((&hit["position"]["x"], &hit["normal"]["x"]), (&json!(90.0), &json!(-1.0)));
+    let up = json!({"from": {"x": 0, "y": 0}, "to": {"x": 0, "y": -200}});
+    let both = client.done("physics.raycastBatch", json!({"rays": [ray, up]}));
+    assert_eq!((&both["hit_count"], &both["results"][1]["hit"]), (&json!(1), &json!(false)));
+    let none = json!({"from": {"x": 1, "y": 1}, "to": {"x": 1, "y": 1}});
+    assert_eq!(client.refused("physics.raycast", none).0, 400);
+}
+
+#[test]
+fn a_bus_is_changed_and_told_how_to_change_back() {
+    let project = Project::sample();
+    let Some(engine) = Engine::game(&project) else { return };
+    let mut client = engine.connect();
+    let buses = client.done("audio.listBuses", json!({}));
+    assert_eq!((&buses["bus_count"], &buses["buses"][0]["name"]), (&json!(1), &json!("Master")));
+    let change = json!({"bus": "Master", "volume_db": -6.0, "mute": true});
+    let changed = client.done("audio.configureBus", change);
+    assert_eq!(
+        (&changed["after"]["volume_db"], &changed["after"]["mute"]),
+        (&json!(-6.0), &json!(true))
+    );
+    client.done("audio.configureBus", changed["revert_with"].clone());
+    assert_eq!(client.done("audio.listBuses", json!({})), buses);
+    assert_eq!(client.refused("audio.configureBus", json!({"bus": 9, "mute": true})).0, 404);
+}
+
+#[test]
+fn a_signal_is_emitted_to_who_listens() {
+    let Some((project, _engine, mut client)) = opened() else { return };
+    project.write("heard.gd", "@tool\nextends Node2D\n\n@export var heard := \"\"\n\nfunc hear(text: String):\n\theard = text\n");
+    project.write("says.gd", "@tool\nextends Node2D\n\nsignal said(text: String)\n");
+    for (name, script) in [("Ear", "heard"), ("Mouth", "says")] {
+        client.done("scene.instantiateNode", json!({"node_type": "Node2D", "name": name}));
+        let script = json!({"target_node": name, "script_path": format!("res://{script}.gd")});
+        client.done("script.attachToNode", script);
+    }
+    let emit = |arguments: Value| json!({"emitter_node": "Mouth", "signal_name": "said", "arguments": arguments});
+    assert_eq!(client.done("signal.emit", emit(json!(["hello"])))["emitted"], false);
+    let connect = json!({"emitter_node": "Mouth", "signal_name": "said", "target_node": "Ear", "target_method": "hear"});
+    client.done("signal.connect", connect);
+    assert_eq!(client.done("signal.emit", emit(json!(["hello"])))["emitted"], true);
+    let heard = json!({"target_node": "Ear", "property_name": "heard"});
+    assert_eq!(client.done("scene.getProperty", heard)["value"], "hello");
+    assert_eq!(
+        client.refused("signal.emit", emit(json!([1]))).1,
+        "signal_emit_argument_type_mismatch"
+    );
+    assert_eq!(client.refused("signal.emit", emit(json!([]))).1, "signal_emit_arity_mismatch");
+}
+
+const LOOKS: &str = r#"[gd_scene load_steps=3 format=3]
+
+[sub_resource type="Shader" id="s"]
+code = "shader_type canvas_item;
+uniform float glow : hint_range(0, 2) = 0.5;
+uniform vec4 tint : source_color = vec4(1.0);
+"
+
+[sub_resource type="ShaderMaterial" id="m"]
+shader = SubResource("s")
+
+[node name="Looks" type="Node3D"]
+
+[node name="Eye" type="Camera3D" parent="."]
+
+[node name="Pic" type="Sprite2D" parent="."]
+material = SubResource("m")
+"#;
+
+#[test]
+fn a_shaders_values_and_a_cameras_place_are_set_and_saved() {
+    let project = Project::sample();
+    project.write("looks.tscn", LOOKS);
+    let Some(engine) = Engine::editor(&project) else { return };
+    let mut client = engine.connect();
+    client.done("scene.open", json!({"scene_path": "res://looks.tscn"}));
+    let pic = json!({"target_node": "Pic", "property_name": "material"});
+    let listed = client.done("shader.listUniforms", pic);
+    assert_eq!(
+        (&listed["uniform_count"], &listed["shader_mode"]),
+        (&json!(2), &json!("canvas_item"))
+    );
+    let set = |name: &str, value: Value| json!({"target_node": "Pic", "property_name": "material", "uniform_name": name, "value": value});
+    let glow = client.done("shader.setUniform", set("glow", json!(1.5)));
+    assert_eq!((&glow["applied"], &glow["value"]), (&json!(true), &json!(1.5)), "{glow}");
+    client.done("shader.setUniform", set("tint", json!({"r": 1, "g": 0, "b": 0})));
+    client.done("editor.undo", json!({}));
+    client.done("editor.redo", json!({}));
+    assert_eq!(client.refused("shader.setUniform", set("glow", json!("x"))).1, "invalid_arguments");
+    assert_eq!(client.refused("shader.setUniform", set("shine", json!(1))).1, "not_found");
+    let place = json!({"camera_path": "Eye", "position": {"x": 1, "y": 2, "z": 3}, "fov": 50});
+    let placed = client.done("vision.setCameraTransform", place);
+    assert_eq!(placed["new"]["position"], json!({"x": 1.0, "y": 2.0, "z": 3.0}), "{placed}");
+    let wrong = json!({"camera_path": "Pic", "position": {"x": 1, "y": 2, "z": 3}});
+    assert_eq!(client.refused("vision.setCameraTransform", wrong).0, 404);
+    client.done("editor.saveScene", json!({}));
+    let body = "var looks = load(\"res://looks.tscn\").instantiate()\nvar material = looks.get_node(\"Pic\").material\nvar eye = looks.get_node(\"Eye\")\n\
+        var told = [material.get_shader_parameter(\"glow\"), str(material.get_shader_parameter(\"tint\")), str(eye.position), eye.fov]\nlooks.free()\nreturn told";
+    let expected = json!([1.5, "(1.0, 0.0, 0.0, 1.0)", "(1.0, 2.0, 3.0)", 50.0]);
+    assert_eq!(ask_engine(&project, body), expected);
+}

@@ -66,6 +66,15 @@ fn an_editor_shows_its_view_and_a_headless_one_none() {
     let varied = |bytes: &[u8]| bytes.chunks_exact(4).any(|pixel| pixel != &bytes[..4]);
     let (width, height, _) = captured(&mut client, varied);
     assert!(width > 100 && height > 100, "{width} {height}");
+    let deep = json!({"camera_identifier": "3d", "select_main_screen": true});
+    let deep = client.done("vision.captureViewport", deep);
+    assert_eq!(deep["camera_identifier"], "editor_3d", "{deep}");
+    let screens = (&deep["main_screen_selected"], &deep["previous_main_screen"]);
+    assert_eq!(screens, (&json!("3D"), &json!("2D")));
+    assert_eq!(deep["main_screen_restored"], true);
+    assert!(varied(&pixels(&deep).2));
+    let again = client.done("vision.captureViewport", json!({}));
+    assert_eq!(again["camera_identifier"], "editor_2d", "{again}");
     let unknown = json!({"camera_identifier": "moon"});
     assert_eq!(client.refused("vision.captureViewport", unknown).0, 404);
 }

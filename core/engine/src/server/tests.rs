@@ -2,7 +2,6 @@ use didi_wire::descriptor::{Identity, SCHEMA_VERSION};
 use didi_wire::{PROTOCOL_VERSION, SessionId, SessionKind, SessionToken};
 
 use super::*;
-use crate::ring::Level;
 
 fn shared() -> Shared {
     let identity = Identity {
@@ -53,6 +52,7 @@ fn pages_of_both_logs_say_whose_they_are() {
     assert_eq!(output["records"][0]["message"], "printed");
     let logs = ask(&shared, "runtime.getLogs", json!({"cursor": 0})).response.body.unwrap();
     assert_eq!(logs["records"][0]["message"], "told");
+    assert_eq!(logs["records"][1]["message"], "client attached");
     assert_eq!(logs.get("stream"), None);
     for params in [json!({"limit": 0}), json!({"limit": "x"}), json!({"more": 1})] {
         assert_eq!(code(&ask(&shared, "runtime.getLogs", params)).0, 400);
@@ -107,4 +107,19 @@ fn garbage_is_answered_and_the_connection_goes_on() {
     assert_eq!(reply.response.id, None);
     let reply = connection.reply(br#"{"id": 5, "params": {}}"#);
     assert_eq!(reply.response.id, Some(didi_wire::RequestId(5)));
+}
+
+#[test]
+fn the_bridge_notes_who_came_and_what_failed_and_never_a_token() {
+    let shared = shared();
+    ask(&shared, "scene.teleport", json!({"secret": 1}));
+    let records = shared.telemetry.since(1, Level::Debug);
+    let messages: Vec<&str> = records.iter().map(|record| record.message.as_str()).collect();
+    assert_eq!(
+        messages,
+        ["client attached", "`scene.teleport` is no method of the bridge", "client detached"]
+    );
+    assert_eq!(records[1].details["code"], "unknown_method");
+    let all = serde_json::to_string(&records).unwrap();
+    assert!(!all.contains(shared.descriptor.token.reveal()) && !all.contains("secret"));
 }

@@ -3,4 +3,5 @@
 pub(crate) mod connect;
 mod connections;
 pub(crate) mod disconnect;
+pub(crate) mod emit;
 pub(crate) mod list_connections;

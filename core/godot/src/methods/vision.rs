@@ -1,3 +1,4 @@
 //! Pictures of what an editor or a game shows.
 
 pub(crate) mod capture_viewport;
+pub(crate) mod set_camera_transform;

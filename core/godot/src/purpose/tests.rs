@@ -34,3 +34,13 @@ fn engines_on_an_errand_open_none() {
 fn an_engine_that_was_asked_to_be_quiet_opens_none() {
     assert_eq!(session_kind(&[], true, true), None);
 }
+
+#[test]
+fn a_game_begins_paused_when_its_own_arguments_say_so() {
+    let paused =
+        |line: &str| starts_paused(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+    assert!(paused("--path p -- --didi-start-paused"));
+    assert!(paused("--path p ++ --speed 2 --didi-start-paused"));
+    assert!(!paused("--path p --didi-start-paused"));
+    assert!(!paused("--path p --"));
+}

@@ -67,7 +67,7 @@ impl Published {
         &self.descriptor
     }
 
-    /// Takes the descriptor out of the folder, as [`retire::retire`] does.
+    /// Takes the descriptor out of the folder, if it is exactly what was published.
     ///
     /// # Errors
     /// When another file has its name; that one stays.

@@ -83,6 +83,11 @@ fn one(read: &Read) -> Result<Map<String, Value>, BridgeError> {
     if let Some(file) = found.resource_file(&scene) {
         told.insert("resource_file".into(), file.into());
     }
+    if let Some(resource) = &found.resource {
+        let sharing = property::shared_with(&root, &node, resource);
+        told.insert("shared_with".into(), sharing.paths.into());
+        told.insert("shared_with_truncated".into(), sharing.truncated.into());
+    }
     Ok(told)
 }
 

@@ -17,6 +17,7 @@ use crate::{
     methods::Context,
     node_path,
     params::{self, Params},
+    property::Declarations,
     refuse,
 };
 
@@ -53,7 +54,8 @@ pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
     match (args.target_node, args.property_name, args.value, args.writes) {
         (Some(target_node), Some(property_name), Some(value), None) => {
             let write = Write { target_node, property_name, value };
-            let planned = plan::plan(&root, &write, "value", args.make_unique)?;
+            let planned =
+                plan::plan(&root, &write, args.make_unique, &mut Declarations::default())?;
             let name = format!("Set {}", write.property_name);
             commit(&root, &name, std::slice::from_ref(&planned))?;
             Ok(edit::done(planned.outcome()?))
@@ -70,7 +72,7 @@ pub(crate) fn preview(_context: &Context, params: &Params) -> Answer {
     match (args.target_node, args.property_name, args.value, args.writes) {
         (Some(target_node), Some(property_name), Some(value), None) => {
             let write = Write { target_node, property_name, value };
-            plan::plan(&root, &write, "value", args.make_unique)?.before()
+            plan::plan(&root, &write, args.make_unique, &mut Declarations::default())?.before()
         }
         (None, None, None, Some(writes)) => {
             let planned = plan_all(&root, &writes, args.make_unique)?;
@@ -97,10 +99,10 @@ fn plan_all(
     if !(1..=MAX_WRITES).contains(&writes.len()) {
         return Err(refuse::invalid("writes", format!("1 to {MAX_WRITES} writes are taken")));
     }
-    let mut planned = vec![];
+    let (mut planned, mut known) = (vec![], Declarations::default());
     for (index, write) in writes.iter().enumerate() {
         let at = |error: BridgeError| error.with("index", index).with("field", "writes");
-        planned.push(plan::plan(root, write, "value", make_unique).map_err(at)?);
+        planned.push(plan::plan(root, write, make_unique, &mut known).map_err(at)?);
     }
     plan::check_overlaps(writes)?;
     Ok(planned)

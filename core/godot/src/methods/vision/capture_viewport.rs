@@ -2,6 +2,9 @@
 //!
 //! The picture is taken on the main thread, where the engine wants it, and encoded beside it.
 
+mod main_screen;
+mod view;
+
 use std::{
     sync::mpsc::{self, TryRecvError},
     thread,
@@ -12,15 +15,15 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use didi_engine::{Answer, Task};
 use didi_wire::{BridgeError, SessionId, SessionKind};
 use godot::{
-    classes::{DisplayServer, EditorInterface, Image, Viewport, image::Format},
+    classes::{DisplayServer, Image},
     prelude::*,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use self::main_screen::MainScreen;
 use crate::{
     methods::{Begun, Context},
-    node_path,
     params::{self, Params},
     refuse,
     waiting::Until,
@@ -28,9 +31,6 @@ use crate::{
 
 /// How long encoding may take.
 const LIMIT: Duration = Duration::from_secs(14);
-
-/// Smallest side of a viewport that shows something; a hidden one has two pixels.
-const MIN_SIDE: i32 = 8;
 
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default)]
@@ -50,18 +50,55 @@ pub(crate) fn run(context: &Context, params: &Params) -> Begun {
     let args: Args = params::read(params)?;
     check_display(context.kind)?;
     check_supported(&args, context.kind)?;
-    let (viewport, name) = viewport(context.kind, args.camera_identifier.as_deref())?;
-    let image = take(&viewport, &name)?;
+    let kind = context.kind;
+    let name = args.camera_identifier;
+    if !args.select_main_screen {
+        return captured(kind, name.as_deref(), Map::new());
+    }
+    let mut screen = MainScreen::select(name.as_deref());
+    let mut encoding: Option<Box<dyn Task>> = None;
+    Ok(Until::boxed(LIMIT, late, move || {
+        if let Some(encoding) = &mut encoding {
+            return encoding.poll();
+        }
+        if !screen.was_drawn() {
+            return None;
+        }
+        // Taken before the screen is put back, and encoded after.
+        let taken = view::find(kind, name.as_deref())
+            .and_then(|(view, name)| view::take(&view, &name).map(|image| (image, name)));
+        let told = screen.put_back();
+        match taken {
+            Ok((image, name)) => {
+                encoding = Some(encode_with(kind, &image, &name, told));
+                None
+            }
+            Err(refused) => Some(Err(refused)),
+        }
+    }))
+}
+
+fn captured(kind: SessionKind, name: Option<&str>, told: Map<String, Value>) -> Begun {
+    let (view, name) = view::find(kind, name)?;
+    let image = view::take(&view, &name)?;
+    Ok(encode_with(kind, &image, &name, told))
+}
+
+fn encode_with(
+    kind: SessionKind,
+    image: &Gd<Image>,
+    name: &str,
+    told: Map<String, Value>,
+) -> Box<dyn Task> {
     let (width, height) = (image.get_width(), image.get_height());
-    let facts = json!({
-        "is_live_frame": true,
-        "capture_id": SessionId::random(),
-        "resolution": { "width": width, "height": height },
-        "camera_identifier": name,
-        "status": "success",
-        "session_kind": context.kind.as_str(),
-    });
-    Ok(encoding(facts, image.get_data().to_vec(), width, height))
+    let mut facts = told;
+    facts.insert("is_live_frame".into(), true.into());
+    facts.insert("capture_id".into(), SessionId::random().to_string().into());
+    facts.insert("resolution".into(), json!({ "width": width, "height": height }));
+    facts.insert("camera_identifier".into(), name.into());
+    facts.insert("status".into(), "success".into());
+    facts.insert("session_kind".into(), kind.as_str().into());
+    encoding(facts, image.get_data().to_vec(), width, height)
 }
 
 /// Without a display there is no picture to take.
@@ -90,80 +127,29 @@ fn check_supported(args: &Args, kind: SessionKind) -> Result<(), BridgeError> {
             refuse::conflict("session_kind_rejected", "a branch is isolated in an editor alone");
         return Err(error.with("retry_with", json!({ "node_isolation_path": "" })));
     }
-    if isolates || args.select_main_screen {
-        let message = "this extension neither isolates a branch nor changes the main screen";
-        return Err(BridgeError::new(501, "not_implemented", message).with(
-            "retry_with",
-            json!({ "node_isolation_path": "", "select_main_screen": false }),
-        ));
+    if args.select_main_screen && kind == SessionKind::Game {
+        let error = refuse::conflict("session_kind_rejected", "a game has no main screens");
+        return Err(error.with("retry_with", json!({ "select_main_screen": false })));
+    }
+    if isolates {
+        let message = "this extension does not isolate a branch";
+        return Err(BridgeError::new(501, "not_implemented", message)
+            .with("retry_with", json!({ "node_isolation_path": "" })));
     }
     Ok(())
 }
 
-/// The viewport that a name means.
-fn viewport(kind: SessionKind, name: Option<&str>) -> Result<(Gd<Viewport>, String), BridgeError> {
-    if kind == SessionKind::Game {
-        return match name {
-            None | Some("active_editor_view") => {
-                Ok((node_path::window()?.upcast(), "game".to_owned()))
-            }
-            Some(_) => {
-                Err(refuse::invalid("camera_identifier", "a game has one view, which has no name"))
-            }
-        };
-    }
-    let editor = EditorInterface::singleton();
-    let flat = || editor.get_editor_viewport_2d().map(Gd::upcast::<Viewport>);
-    let deep = || editor.get_editor_viewport_3d().map(Gd::upcast::<Viewport>);
-    let found = match name.unwrap_or("active_editor_view") {
-        "active_editor_view" => match (flat(), deep()) {
-            (Some(flat), _) if shows(&flat) => Some((flat, "editor_2d")),
-            (_, Some(deep)) => Some((deep, "editor_3d")),
-            _ => None,
-        },
-        "editor_3d" | "active_editor_view_3d" | "3d" => deep().map(|view| (view, "editor_3d")),
-        "editor_2d" | "active_editor_view_2d" | "2d" | "canvas_item" => {
-            flat().map(|view| (view, "editor_2d"))
-        }
-        other => {
-            let message = format!("`{other}` is no view of the editor");
-            return Err(
-                BridgeError::new(404, "not_found", message).with("field", "camera_identifier")
-            );
-        }
-    };
-    found
-        .map(|(view, name)| (view, name.to_owned()))
-        .ok_or_else(|| refuse::engine("viewport_missing", "the editor has no such view"))
-}
-
-fn shows(viewport: &Gd<Viewport>) -> bool {
-    let size = viewport.get_visible_rect().size;
-    #[allow(clippy::cast_precision_loss, reason = "a small number")]
-    let least = MIN_SIDE as f32;
-    size.x >= least && size.y >= least
-}
-
-fn take(viewport: &Gd<Viewport>, name: &str) -> Result<Gd<Image>, BridgeError> {
-    if !shows(viewport) {
-        let message = format!("the view `{name}` is hidden");
-        return Err(BridgeError::new(404, "not_found", message).with("field", "camera_identifier"));
-    }
-    let image = viewport.get_texture().and_then(|texture| texture.get_image());
-    let mut image = image.filter(|image| !image.is_empty()).ok_or_else(|| {
-        refuse::engine("viewport_not_read", "the engine gave no picture of the view")
-    })?;
-    image.convert(Format::RGBA8);
-    Ok(image)
-}
-
 /// Encodes on a thread of its own; the answer is the facts with the picture.
-fn encoding(facts: Value, pixels: Vec<u8>, width: i32, height: i32) -> Box<dyn Task> {
+fn encoding(
+    mut facts: Map<String, Value>,
+    pixels: Vec<u8>,
+    width: i32,
+    height: i32,
+) -> Box<dyn Task> {
     let (done, encoded) = mpsc::channel();
     let spawned = thread::Builder::new().name("didi encode".into()).spawn(move || {
         let _ = done.send(encode(&pixels, width, height));
     });
-    let mut facts = if let Value::Object(facts) = facts { facts } else { Map::new() };
     let mut lost = spawned.is_err();
     Until::boxed(LIMIT, late, move || {
         let picture = match encoded.try_recv() {

@@ -11,7 +11,7 @@ use super::Write;
 use crate::{
     edit::{Edit, owned},
     json, node_path,
-    property::{self, Found},
+    property::{self, Declarations, Found, Sharing},
     refuse,
 };
 
@@ -30,6 +30,8 @@ pub(super) struct Planned {
     before: Variant,
     requested: Variant,
     resource_file: Option<String>,
+    /// Other nodes that hold the resource which is written.
+    sharing: Option<Sharing>,
     /// Copies that take the place of resources on the path, outermost first: the node's path to the slot, what
     /// is there, and the copy.
     copies: Vec<(String, Variant, Variant)>,
@@ -39,21 +41,26 @@ pub(super) struct Planned {
 pub(super) fn plan(
     root: &Gd<Node>,
     write: &Write,
-    field: &str,
     make_unique: bool,
+    known: &mut Declarations,
 ) -> Result<Planned, BridgeError> {
     check_excluded(&write.property_name)?;
     let node = node_path::edited(&write.target_node)?;
     owned::check(root, &node)?;
-    let found = property::find(&node, &write.property_name)?;
+    let found = property::find_in(known, &node, &write.property_name)?;
     let scene = root.get_scene_file_path().to_string();
     check_saved_here(&found, &scene)?;
-    let requested = found.read(&write.value, field)?;
+    let requested = found.read(&write.value, "value")?;
     check_library(&node, &write.property_name)?;
     let copies = if make_unique { copies(&node, &write.property_name) } else { vec![] };
     Ok(Planned {
         before: found.get(),
         resource_file: found.resource_file(&scene),
+        sharing: found
+            .resource
+            .as_ref()
+            .filter(|_| copies.is_empty())
+            .map(|resource| property::shared_with(root, &node, resource)),
         write: write.clone(),
         node,
         found,
@@ -187,6 +194,10 @@ impl Planned {
         told.insert("applied".into(), applied.into());
         if let Some(file) = &self.resource_file {
             told.insert("resource_file".into(), file.as_str().into());
+        }
+        if let Some(sharing) = &self.sharing {
+            told.insert("shared_with".into(), json!(sharing.paths));
+            told.insert("shared_with_truncated".into(), sharing.truncated.into());
         }
         if !self.copies.is_empty() {
             let steps: Vec<&str> = self.copies.iter().map(|(path, ..)| path.as_str()).collect();
