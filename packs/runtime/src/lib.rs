@@ -5,6 +5,7 @@
 use didi_plugin_api::prelude::*;
 
 mod launch;
+mod live;
 
 /// The pack.
 pub struct RuntimePack;
@@ -15,7 +16,9 @@ impl ToolPack for RuntimePack {
     }
 
     fn tools(&'static self) -> Vec<Tool> {
-        vec![launch::tool()]
+        let mut tools = vec![launch::tool()];
+        tools.extend(live::tools());
+        tools
     }
 }
 
