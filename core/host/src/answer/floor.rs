@@ -322,7 +322,12 @@ pub fn codes_in_use(catalog: &Catalog) -> BTreeMap<String, u16> {
         gates::LIVE_SESSION_ENDED,
     ];
     let declared = catalog.tools().iter().flat_map(|tool| tool.desc.codes.iter().cloned());
-    gates.into_iter().chain(declared).map(|code| (code.name.into_owned(), code.status)).collect()
+    let mut found = BTreeMap::new();
+    for code in gates.into_iter().chain(declared) {
+        // `request_failed` has a status for each way of failing; the first is that of the sessions.
+        found.entry(code.name.into_owned()).or_insert(code.status);
+    }
+    found
 }
 
 /// The tables as the manifest publishes them.
