@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use didi_tests::{
     Project,
-    live::{Client, Engine},
+    live::{Client, Display, Engine},
 };
 use serde_json::{Value, json};
 
@@ -16,16 +16,63 @@ fn main() {
     let Some(editor) = Engine::editor(&project) else { return };
     let mut client = editor.connect();
     client.done("editor.getState", json!({}));
+    drop(client);
+    idle("headless editor", &editor);
+    let mut client = editor.connect();
     run("editor: a read in a run of calls", &mut client, "editor.openScenes", &json!({}));
     run("editor: on the bridge's own thread", &mut client, "session.handshake", &json!({}));
     after_pauses(&mut client);
     writes(&mut client);
     hierarchy(&mut client);
     drop(editor);
+    windowed();
     let project = Project::sample();
     let Some(game) = Engine::game(&project) else { return };
     let mut client = game.connect();
     run("game: a read in a run of calls", &mut client, "runtime.getTree", &json!({"max_depth": 0}));
+}
+
+/// An editor with a window, which nobody has given the focus.
+fn windowed() {
+    let project = Project::sample();
+    let display = Display::start();
+    let Some(editor) = Engine::windowed_editor(&project, &display) else { return };
+    let mut client = editor.connect();
+    // Shows the view that is still while nothing happens; the other draws without pause.
+    client.done("scene.create", json!({"scene_path": "res://still.tscn"}));
+    drop(client);
+    idle("windowed editor", &editor);
+    let mut client = editor.connect();
+    run("windowed editor: a read in a run of calls", &mut client, "editor.openScenes", &json!({}));
+    after_pauses(&mut client);
+    writes(&mut client);
+}
+
+/// What an engine spends of a core without a client, and with one that is silent.
+fn idle(what: &str, engine: &Engine) {
+    std::thread::sleep(Duration::from_secs(2));
+    let alone = share(engine);
+    let mut client = engine.connect();
+    client.done("session.handshake", json!({}));
+    std::thread::sleep(Duration::from_secs(1));
+    let attached = share(engine);
+    print(&format!("{what}: {alone:.2} % of a core alone, {attached:.2} % with a silent client"));
+}
+
+/// Percent of a core over five seconds.
+fn share(engine: &Engine) -> f64 {
+    let span = Duration::from_secs(5);
+    let before = ticks(engine.pid());
+    std::thread::sleep(span);
+    // A tick is a hundredth of a second.
+    (ticks(engine.pid()) - before) / span.as_secs_f64()
+}
+
+/// Time that a process has spent, in the system's ticks.
+fn ticks(pid: u32) -> f64 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
+    fields.skip(11).take(2).filter_map(|field| field.parse::<f64>().ok()).sum()
 }
 
 fn run(what: &str, client: &mut Client, method: &str, params: &Value) {

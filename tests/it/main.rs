@@ -17,6 +17,7 @@ mod packs;
 mod paths;
 mod refusals;
 mod renames;
+mod scenarios;
 mod server;
 mod surface;
 mod tidy;

@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    io::{Read as _, Write as _},
+    io::{BufRead as _, BufReader, Read as _, Write as _},
     os::unix::{fs::DirBuilderExt as _, net::UnixStream},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -80,13 +80,46 @@ impl Engine {
         Self::start(project, SessionKind::Game, &[])
     }
 
+    /// A game of a project that draws into a display of its own.
+    ///
+    /// # Panics
+    /// When it opens no session in time.
+    pub fn windowed_game(project: &Project, display: &Display) -> Option<Self> {
+        Self::shown(project, SessionKind::Game, &[], display)
+    }
+
+    /// An editor on a project that draws into a display of its own.
+    ///
+    /// # Panics
+    /// When it opens no session in time.
+    pub fn windowed_editor(project: &Project, display: &Display) -> Option<Self> {
+        Self::shown(project, SessionKind::Editor, &["--editor"], display)
+    }
+
+    fn shown(
+        project: &Project,
+        kind: SessionKind,
+        args: &[&str],
+        display: &Display,
+    ) -> Option<Self> {
+        let mut command = command(project)?;
+        command.args(["--rendering-driver", "opengl3", "--audio-driver", "Dummy"]).args(args);
+        command.env("DISPLAY", format!(":{}", display.number));
+        Some(Self::run(command, project, kind))
+    }
+
     fn start(project: &Project, kind: SessionKind, args: &[&str]) -> Option<Self> {
+        let mut command = command(project)?;
+        command.arg("--headless").args(args);
+        Some(Self::run(command, project, kind))
+    }
+
+    fn run(mut command: Command, project: &Project, kind: SessionKind) -> Self {
         install(project);
         let log = project.outside().join(format!("{kind}.log"));
-        let mut command = command(project)?;
         let output = fs::File::create(&log).expect("the log can be made");
         let errors = output.try_clone().expect("a handle can be doubled");
-        command.args(["--headless"]).args(args).stdout(output).stderr(errors);
+        command.stdout(output).stderr(errors);
         let mut child = command.spawn().expect("the engine can be started");
         let end = Instant::now() + START_LIMIT;
         loop {
@@ -95,7 +128,7 @@ impl Engine {
             let own = |descriptor: &Descriptor| descriptor.identity.pid == child.id();
             if let Some(descriptor) = found.into_iter().find(own) {
                 assert_eq!(descriptor.identity.kind, kind);
-                return Some(Engine { child, descriptor, log });
+                return Engine { child, descriptor, log };
             }
             let ended = child.try_wait().expect("a child can be asked");
             let text = || fs::read_to_string(&log).unwrap_or_default();
@@ -148,6 +181,36 @@ impl Engine {
 }
 
 impl Drop for Engine {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A display that nobody sees.
+#[derive(Debug)]
+pub struct Display {
+    child: Child,
+    number: u32,
+}
+
+impl Display {
+    /// Starts one under a number that is free.
+    ///
+    /// # Panics
+    /// When there is no `Xvfb`, or it does not start.
+    pub fn start() -> Self {
+        let mut command = Command::new("Xvfb");
+        command.args(["-displayfd", "1", "-screen", "0", "1280x720x24", "-nolisten", "tcp"]);
+        command.stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().expect("`Xvfb` is installed beside the engine");
+        let mut lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
+        let number = lines.next().and_then(Result::ok).and_then(|line| line.trim().parse().ok());
+        Display { child, number: number.expect("it says its number") }
+    }
+}
+
+impl Drop for Display {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

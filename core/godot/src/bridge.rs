@@ -16,7 +16,7 @@ use godot::{
 };
 use serde_json::json;
 
-use crate::{backend::GodotBackend, logger, purpose, surroundings};
+use crate::{backend::GodotBackend, logger, node_path, purpose, surroundings};
 
 thread_local! {
     /// Lent to the frame that runs; a frame inside it finds nothing, so no command begins inside another.
@@ -25,6 +25,8 @@ thread_local! {
 
 /// Fields go in this order when it is dropped: what runs is answered before the connections end.
 struct Bridge {
+    /// Whether the game is to be paused before its first frame goes on.
+    pauses_at_once: bool,
     pump: Pump,
     backend: GodotBackend,
     pace: Pace,
@@ -42,7 +44,11 @@ pub(crate) fn open() {
         ..SessionConfig::new(kind, project_path, surroundings::temp(), surroundings::sessions())
     };
     match Session::open(config, logger::output()) {
-        Ok(session) => BRIDGE.with(|bridge| drop(bridge.replace(Some(Bridge::new(session, kind))))),
+        Ok(session) => {
+            let mut opened = Bridge::new(session, kind);
+            opened.pauses_at_once = kind == SessionKind::Game && purpose::starts_paused(&arguments);
+            BRIDGE.with(|bridge| drop(bridge.replace(Some(opened))));
+        }
         Err(fault) => {
             let mut message = fault.to_string();
             let mut cause = std::error::Error::source(&fault);
@@ -73,6 +79,7 @@ impl Bridge {
         let shared = session.shared();
         let (queue, output) = (shared.queue.clone(), shared.output.clone());
         Bridge {
+            pauses_at_once: false,
             pump: Pump::new(queue, output, kind),
             backend: GodotBackend::new(kind, shared.clone()),
             pace: Pace::new(),
@@ -81,6 +88,11 @@ impl Bridge {
     }
 
     fn frame(&mut self) {
+        if std::mem::take(&mut self.pauses_at_once)
+            && let Ok(mut tree) = node_path::scene_tree()
+        {
+            tree.set_pause(true);
+        }
         let wait_until = self.pace();
         self.pump.frame(&mut self.backend, wait_until);
         self.pace.frame_ended(Instant::now());

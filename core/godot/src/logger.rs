@@ -1,7 +1,7 @@
 //! What the engine prints, kept in a ring: prints, warnings, errors and script errors with their place.
 //!
 //! The engine logs from many threads, and logging while logging would not end: nothing is called here but the
-//! ring's own push.
+//! ring's own push, and what reads the trace that the engine hands over.
 #![allow(clippy::too_many_arguments, reason = "the engine's own signature")]
 
 use std::{
@@ -74,16 +74,22 @@ impl ILogger for DidiLogger {
         rationale: GString,
         _editor_notify: bool,
         error_type: i32,
-        _script_backtraces: Array<Gd<ScriptBacktrace>>,
+        script_backtraces: Array<Gd<ScriptBacktrace>>,
     ) {
         let level = if error_type == WARNING { Level::Warning } else { Level::Error };
         let said = if rationale.is_empty() { code } else { rationale };
-        let details = json!({
+        let mut details = json!({
             "file": file.to_string(),
             "function": function.to_string(),
             "line": line,
             "error_type": error_type,
         });
+        // What a script reports has the place of the engine's own function; the script's is in its trace.
+        if let Some(trace) = script_backtraces.iter_shared().find(|one| one.get_frame_count() > 0) {
+            details["file"] = trace.get_frame_file(0).to_string().into();
+            details["function"] = trace.get_frame_function(0).to_string().into();
+            details["line"] = trace.get_frame_line(0).into();
+        }
         OUTPUT.push(level, SOURCE, said.to_string().trim_end(), details);
     }
 }

@@ -5,6 +5,7 @@ mod anim;
 mod asset;
 mod editor;
 mod engine;
+mod previews;
 mod project;
 mod resource;
 mod runtime;
@@ -72,6 +73,7 @@ const METHODS: &[(&str, Run)] = &[
     ("project.setSetting", Now(project::set_setting::run)),
     ("resource.refreshCached", Later(resource::refresh_cached::run)),
     ("runtime.evalGdscript", Now(runtime::eval_gdscript::run)),
+    ("runtime.exploreScene", Later(runtime::explore_scene::run)),
     ("runtime.getTree", Now(runtime::get_tree::run)),
     ("runtime.injectInput", Now(runtime::inject_input::run)),
     ("runtime.setPaused", Now(runtime::set_paused::run)),
@@ -81,15 +83,23 @@ const METHODS: &[(&str, Run)] = &[
     ("scene.addToGroup", Now(scene::add_to_group::run)),
     ("scene.close", Later(scene::close::run)),
     ("scene.create", Later(scene::create::run)),
+    ("scene.duplicateNode", Now(scene::duplicate_node::run)),
+    ("scene.getGroupMembers", Now(scene::get_group_members::run)),
     ("scene.getHierarchy", Now(scene::get_hierarchy::run)),
     ("scene.getProperty", Now(scene::get_property::run)),
     ("scene.instantiateNode", Now(scene::instantiate_node::run)),
+    ("scene.listGroups", Now(scene::list_groups::run)),
     ("scene.open", Later(scene::open::run)),
     ("scene.packBranch", Now(scene::pack_branch::run)),
+    ("scene.removeFromGroup", Now(scene::remove_from_group::run)),
     ("scene.removeNode", Now(scene::remove_node::run)),
+    ("scene.reparentNode", Now(scene::reparent_node::run)),
     ("scene.setProperty", Now(scene::set_property::run)),
     ("script.attachToNode", Now(script::attach_to_node::run)),
+    ("script.detachFromNode", Now(script::detach_from_node::run)),
     ("signal.connect", Now(signal::connect::run)),
+    ("signal.disconnect", Now(signal::disconnect::run)),
+    ("signal.listConnections", Now(signal::list_connections::run)),
     ("tilemap.getUsedRect", Now(tilemap::get_used_rect::run)),
     ("tilemap.setCells", Now(tilemap::set_cells::run)),
     ("ui.hitTest", Now(ui::hit_test::run)),

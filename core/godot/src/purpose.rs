@@ -26,6 +26,15 @@ const ERRANDS: [&str; 17] = [
     "--build-solutions",
 ];
 
+/// The game's own argument by which it is started paused.
+const START_PAUSED: &str = "--didi-start-paused";
+
+/// Whether the game is to stand still from its first frame on: who started it will step it.
+pub(crate) fn starts_paused(arguments: &[String]) -> bool {
+    let own = arguments.iter().skip_while(|argument| !matches!(argument.as_str(), "--" | "++"));
+    own.skip(1).any(|argument| argument == START_PAUSED)
+}
+
 /// The kind of session that such an engine opens, if any.
 pub(crate) fn session_kind(
     arguments: &[String],

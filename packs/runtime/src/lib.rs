@@ -6,6 +6,7 @@ use didi_plugin_api::prelude::*;
 
 mod launch;
 mod live;
+mod run_scenario;
 
 /// The pack.
 pub struct RuntimePack;
@@ -16,7 +17,7 @@ impl ToolPack for RuntimePack {
     }
 
     fn tools(&'static self) -> Vec<Tool> {
-        let mut tools = vec![launch::tool()];
+        let mut tools = vec![launch::tool(), run_scenario::tool()];
         tools.extend(live::tools());
         tools
     }

@@ -69,7 +69,27 @@ fn every_edit_is_undone_and_redone() {
         json!({"node_type": "Timer", "name": "Tick", "parent_path": "Second"}),
     );
     let script = json!({"target_node": "/root/New", "script_path": "res://made/new.gd"});
+    let connected = json!({"emitter_node": "Second/Tick", "signal_name": "timeout",
+        "target_node": "/root/New", "target_method": "queue_redraw"});
+    client.done("signal.connect", connected.clone());
+    client.done("scene.addToGroup", json!({"target_node": "Third", "group": "kept"}));
+    let scripted = json!({"target_node": "Third", "script_path": "res://made/new.gd"});
+    client.done("script.attachToNode", scripted);
+    client.done(
+        "scene.setProperty",
+        json!({"target_node": "Second", "property_name": "position", "value": {"x": 50, "y": 60}}),
+    );
     let edits = [
+        ("signal.disconnect", connected),
+        ("scene.removeFromGroup", json!({"target_node": "Third", "group": "kept"})),
+        ("script.detachFromNode", json!({"target_node": "Third"})),
+        ("scene.duplicateNode", json!({"target_node": "Second"})),
+        ("scene.reparentNode", json!({"target_node": "Third", "new_parent_path": "Second"})),
+        (
+            "scene.reparentNode",
+            json!({"target_node": "Second", "new_parent_path": "First",
+            "keep_global_transform": false}),
+        ),
         ("scene.instantiateNode", json!({"node_type": "Sprite2D", "name": "Pic"})),
         ("scene.removeNode", json!({"target_node": "/root/New/Second"})),
         ("scene.addToGroup", json!({"target_node": "First", "group": "g"})),
@@ -78,20 +98,27 @@ fn every_edit_is_undone_and_redone() {
             "scene.setProperty",
             json!({"writes": [
                 {"target_node": "First", "property_name": "position", "value": {"x": 1, "y": 2}},
-                {"target_node": "Third", "property_name": "rotation", "value": 0.5},
+                {"target_node": "First", "property_name": "rotation", "value": 0.5},
                 {"target_node": "First", "property_name": "visible", "value": false},
             ]}),
         ),
     ];
     let watched = json!({"reads": [
         {"target_node": "First", "property_name": "position"},
-        {"target_node": "Third", "property_name": "rotation"},
+        {"target_node": "First", "property_name": "rotation"},
         {"target_node": "First", "property_name": "visible"},
         {"target_node": "/root/New", "property_name": "script"},
     ]});
     for (method, params) in edits {
         let seen = |client: &mut Client| {
-            (tree(client), client.done("scene.getProperty", watched.clone())["reads"].clone())
+            let read = client.done("scene.getProperty", watched.clone())["reads"].clone();
+            let groups = client.done("scene.getGroupMembers", json!({"group": "kept"}));
+            let tick = client.ask("signal.listConnections", json!({"emitter_node": "Second/Tick"}));
+            let third = client.ask(
+                "scene.getProperty",
+                json!({"target_node": "Third", "property_name": "script"}),
+            );
+            (tree(client), read, groups, tick, third)
         };
         let before = seen(&mut client);
         let done = client.done(method, params);
@@ -133,4 +160,36 @@ fn what_the_scenes_file_cannot_hold_is_refused() {
     assert_eq!(code(&mut client, "scene.instantiateNode", unknown), "invalid_arguments");
     let resource = json!({"node_type": "Resource"});
     assert_eq!(code(&mut client, "scene.instantiateNode", resource), "invalid_arguments");
+}
+
+#[test]
+fn a_moved_branch_stays_in_its_place_and_a_copy_keeps_what_it_holds() {
+    let project = Project::sample();
+    let Some((_engine, mut client)) = opened(&project) else { return };
+    let at = |x: i32| json!({"position": {"x": x, "y": 0}});
+    for (name, x) in [("A", 100), ("B", 30)] {
+        let node = json!({"node_type": "Node2D", "name": name, "properties": at(x)});
+        client.done("scene.instantiateNode", node);
+    }
+    client.done(
+        "scene.instantiateNode",
+        json!({"node_type": "Node2D", "name": "In", "parent_path": "B"}),
+    );
+    client.done("scene.addToGroup", json!({"target_node": "B", "group": "movers"}));
+    let moved = json!({"target_node": "B", "new_parent_path": "A"});
+    let moved = client.done("scene.reparentNode", moved);
+    assert_eq!(moved["node_path"], "/root/New/A/B", "{moved}");
+    let position = json!({"target_node": "A/B", "property_name": "position"});
+    assert_eq!(client.done("scene.getProperty", position)["value"], json!({"x": -70.0, "y": 0.0}));
+    let copied = client.done("scene.duplicateNode", json!({"target_node": "A"}));
+    assert_eq!(copied["duplicated_node"], "/root/New/ACopy", "{copied}");
+    let groups = client.done("scene.listGroups", json!({"target_node": "/root/New/ACopy/B"}));
+    assert_eq!(groups["groups"], json!(["movers"]));
+    let below = json!({"target_node": "A", "new_parent_path": "A/B"});
+    assert_eq!(client.refused("scene.reparentNode", below).1, "invalid_arguments");
+    client.done("editor.saveScene", json!({}));
+    let body = "var node = load(\"res://made/new.tscn\").instantiate()\n\
+        var told = [node.has_node(\"A/B/In\"), node.has_node(\"ACopy/B/In\"), node.get_node(\"A/B\").position.x]\n\
+        node.free()\nreturn told";
+    assert_eq!(ask_engine(&project, body), json!([true, true, -70.0]));
 }

@@ -31,7 +31,8 @@ fn frames(tree: &Value) -> u64 {
 
 #[test]
 fn a_paused_game_stands_still_and_steps_frame_by_frame() {
-    let Some(engine) = Engine::game(&counter()) else { return };
+    let project = counter();
+    let Some(engine) = Engine::game(&project) else { return };
     let mut client = engine.connect();
     assert_eq!(client.refused("runtime.step", json!({})), (409, "game_not_paused".to_owned()));
     assert_eq!(client.done("runtime.setPaused", json!({"paused": true}))["paused"], true);
@@ -46,7 +47,8 @@ fn a_paused_game_stands_still_and_steps_frame_by_frame() {
 
 #[test]
 fn input_reaches_the_game_and_is_held_while_it_is_paused() {
-    let Some(engine) = Engine::game(&counter()) else { return };
+    let project = counter();
+    let Some(engine) = Engine::game(&project) else { return };
     let mut client = engine.connect();
     let walk = |pressed| json!({"events": [{"type": "action", "action_name": "walk_right", "pressed": pressed}]});
     client.done("runtime.setPaused", json!({"paused": true}));
@@ -68,4 +70,63 @@ fn input_reaches_the_game_and_is_held_while_it_is_paused() {
     assert_eq!(state["input_state"]["action:walk_right"]["pressed"], true);
     let unknown = json!({"events": [{"type": "action", "action_name": "fly", "pressed": true}]});
     assert_eq!(client.refused("runtime.injectInput", unknown).0, 400);
+}
+
+#[test]
+fn conditions_are_watched_and_a_broken_one_pauses_the_game() {
+    let project = counter();
+    let Some(engine) = Engine::game(&project) else { return };
+    let mut client = engine.connect();
+    let held = json!({"duration_ms": 200, "invariants": [
+        {"kind": "performance_between", "metric": "object_node_count", "minimum": 1},
+        {"kind": "expression_between", "expression": "node.get_child_count()", "context_node": "/root/Main",
+            "minimum": 1, "maximum": 1},
+        {"kind": "no_engine_errors"},
+    ]});
+    let held = client.done("runtime.watchInvariants", held);
+    assert_eq!((&held["outcome"], &held["paused"]), (&json!("held"), &json!(false)), "{held}");
+    assert!(held["invariants"][1]["samples"].as_u64().unwrap() > 1, "{held}");
+    let broken = json!({"invariants": [
+        {"kind": "expression_between", "name": "few", "expression": "node.get_child_count()",
+            "context_node": "/root/Main", "maximum": 0},
+    ]});
+    let broken = client.done("runtime.watchInvariants", broken);
+    assert_eq!((&broken["outcome"], &broken["paused"]), (&json!("violated"), &json!(true)));
+    assert_eq!(
+        (&broken["violation"]["name"], &broken["violation"]["value"]),
+        (&json!("few"), &json!(1.0))
+    );
+    let unbounded = json!({"invariants": [{"kind": "performance_between", "metric": "time_fps"}]});
+    assert_eq!(client.refused("runtime.watchInvariants", unbounded).0, 400);
+}
+
+#[test]
+fn an_exploration_tells_where_nothing_moved() {
+    let project = counter();
+    let Some(engine) = Engine::game(&project) else { return };
+    let mut client = engine.connect();
+    let explore = |probe: &str, node: &str| {
+        json!({"actions": ["walk_left", "walk_right"], "duration_ms": 1000, "action_hold_ms": 50, "stuck_ms": 300,
+            "probes": [{"expression": probe, "context_node": node, "name": "probe"}]})
+    };
+    let still = explore("node.get_child_count()", "/root/Main");
+    let still = client.done("runtime.exploreScene", still);
+    assert_eq!(
+        (&still["stopped_reason"], &still["paused"]),
+        (&json!("stuck"), &json!(true)),
+        "{still}"
+    );
+    assert_eq!(still["stuck_intervals"].as_array().unwrap().len(), 1, "{still}");
+    let paused = explore("node.get_child_count()", "/root/Main");
+    assert_eq!(client.refused("runtime.exploreScene", paused).1, "paused_game_session");
+    client.done("runtime.setPaused", json!({"paused": false}));
+    let moving = explore("node.get_path()", "/root/Main");
+    let mut moving = moving;
+    moving["pause_on_stuck"] = json!(false);
+    let over = client.done("runtime.exploreScene", moving);
+    assert_eq!(over["stopped_reason"], "duration_elapsed", "{over}");
+    let output = client.done("runtime.getOutput", json!({"limit": 500}));
+    assert!(output["records"].to_string().contains("walked right"), "{output}");
+    let unknown = json!({"actions": ["fly"], "probes": [{"expression": "1"}]});
+    assert_eq!(client.refused("runtime.exploreScene", unknown).0, 400);
 }

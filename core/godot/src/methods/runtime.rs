@@ -1,6 +1,7 @@
 //! The running game: its tree, its time, its input, its end.
 
 pub(crate) mod eval_gdscript;
+pub(crate) mod explore_scene;
 pub(crate) mod get_tree;
 pub(crate) mod held_input;
 pub(crate) mod inject_input;

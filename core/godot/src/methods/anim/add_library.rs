@@ -31,7 +31,16 @@ struct Args {
     reload_from_disk: bool,
 }
 
-pub(crate) fn run(context: &Context, params: &Params) -> Answer {
+/// A library that can be added.
+struct Ready {
+    args: Args,
+    root: Gd<Node>,
+    player: Gd<AnimationPlayer>,
+    library: Gd<AnimationLibrary>,
+    reloaded: bool,
+}
+
+fn ready(context: &Context, params: &Params) -> Result<Ready, BridgeError> {
     let args: Args = params::read(params)?;
     let root = node_path::edited_root()?;
     let player = anim::player(context.kind, &args.animation_player_path)?;
@@ -42,6 +51,22 @@ pub(crate) fn run(context: &Context, params: &Params) -> Answer {
     }
     let (library, reloaded) = load(&args)?;
     check(&args, &player, &library)?;
+    Ok(Ready { args, root, player, library, reloaded })
+}
+
+/// What the player holds, once it is known that the library can be added.
+pub(crate) fn preview(context: &Context, params: &Params) -> Answer {
+    let ready = ready(context, params)?;
+    let added = ready.library.get_animation_list();
+    let added: Vec<String> = added.iter_shared().map(|name| name.to_string()).collect();
+    Ok(json!({
+        "library_names": libraries(&ready.player),
+        "animations_to_add": added,
+    }))
+}
+
+pub(crate) fn run(context: &Context, params: &Params) -> Answer {
+    let Ready { args, root, player, library, reloaded } = ready(context, params)?;
     let object: Gd<Object> = player.clone().upcast();
     let name = StringName::from(&args.library_name).to_variant();
     let mut action = Edit::begin("Add animation library", &root)?;

@@ -35,9 +35,10 @@ fn server(settings: &Gd<EditorSettings>, area: &str, option: &str) -> Value {
     }
     let settings_port = settings.get_setting(&port).try_to::<i64>().unwrap_or_default();
     let host = format!("{area}/remote_host");
-    let host = match settings.has_setting(&host) {
-        true => settings.get_setting(&host).stringify().to_string(),
-        false => LOCAL.to_owned(),
+    let host = if settings.has_setting(&host) {
+        settings.get_setting(&host).stringify().to_string()
+    } else {
+        LOCAL.to_owned()
     };
     match from_command_line(option) {
         Some(port) => json!({

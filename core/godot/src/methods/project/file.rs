@@ -72,12 +72,11 @@ pub(super) fn store(setting: &str, value: &Variant) -> Result<(), BridgeError> {
     let before = settings.has_setting(setting).then(|| held(setting));
     let path = settings.globalize_path(FILE).to_string();
     let writable = OpenOptions::new().append(true).open(&path);
-    let saved = match &writable {
-        Err(_) => Error::ERR_FILE_CANT_WRITE,
-        Ok(_) => {
-            settings.set_setting(setting, value);
-            settings.save()
-        }
+    let saved = if writable.is_ok() {
+        settings.set_setting(setting, value);
+        settings.save()
+    } else {
+        Error::ERR_FILE_CANT_WRITE
     };
     if saved == Error::OK {
         return Ok(());

@@ -34,7 +34,7 @@ fn yes() -> bool {
     true
 }
 
-pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
+fn ready(params: &Params) -> Result<Args, BridgeError> {
     let args: Args = params::read(params)?;
     check_name(&args.name)?;
     if !args.path.starts_with("res://") || !ResourceLoader::singleton().exists(&args.path) {
@@ -49,6 +49,16 @@ pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
             .with("existing", existing)
             .with("retry_with", json!({ "replace": true })));
     }
+    Ok(args)
+}
+
+/// The autoload of that name, once it is known that it can be set.
+pub(crate) fn preview(_context: &Context, params: &Params) -> Answer {
+    ready(params).map(|args| json!({ "autoload": list_autoloads::entry(&args.name) }))
+}
+
+pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
+    let args = ready(params)?;
     let text = format!("{}{}", if args.singleton { "*" } else { "" }, args.path);
     file::store(&format!("autoload/{}", args.name), &text.to_variant())?;
     Ok(json!({

@@ -1,6 +1,7 @@
 //! `project.setInputAction`: defines an input action.
 
 use didi_engine::Answer;
+use didi_wire::BridgeError;
 use godot::prelude::*;
 use serde::Deserialize;
 use serde_json::json;
@@ -31,7 +32,7 @@ fn deadzone() -> f32 {
     0.2
 }
 
-pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
+fn ready(params: &Params) -> Result<(Args, VarArray), BridgeError> {
     let args: Args = params::read(params)?;
     let action = args.action.as_str();
     if action.is_empty() || action.contains(['/', '=', '"', '\n', '\0']) {
@@ -50,6 +51,19 @@ pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
     for (at, event) in args.events.iter().enumerate() {
         events.push(&input::build(event, at)?.to_variant());
     }
+    Ok((args, events))
+}
+
+/// The action of that name, once it is known that it can be set.
+pub(crate) fn preview(_context: &Context, params: &Params) -> Answer {
+    let (args, _) = ready(params)?;
+    let own = list_input_actions::is_own(&args.action);
+    Ok(json!({ "action": own.then(|| list_input_actions::entry(&args.action)) }))
+}
+
+pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
+    let (args, events) = ready(params)?;
+    let action = args.action.as_str();
     let mut value = VarDictionary::new();
     value.set("deadzone", &args.deadzone.to_variant());
     value.set("events", &events.to_variant());

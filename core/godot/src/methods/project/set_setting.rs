@@ -26,7 +26,15 @@ struct Args {
     create: bool,
 }
 
-pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
+/// A setting that can be written.
+struct Ready {
+    args: Args,
+    previous: Option<String>,
+    by_engine: bool,
+    value: Variant,
+}
+
+fn ready(params: &Params) -> Result<Ready, BridgeError> {
     let args: Args = params::read(params)?;
     let setting = args.setting.as_str();
     check_name(setting)?;
@@ -39,6 +47,17 @@ pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
         (None, true) => return Err(unknown(setting)),
         _ => return Err(refuse::invalid("value", "exactly one of `value` and `remove` is needed")),
     };
+    Ok(Ready { args, previous, by_engine, value })
+}
+
+/// What the file says, once it is known that the setting can be written.
+pub(crate) fn preview(_context: &Context, params: &Params) -> Answer {
+    ready(params).map(|ready| json!({ "literal": ready.previous }))
+}
+
+pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
+    let Ready { args, previous, by_engine, value } = ready(params)?;
+    let setting = args.setting.as_str();
     file::store(setting, &value)?;
     Ok(json!({
         "persisted": true,

@@ -1,6 +1,7 @@
 //! `scene.addToGroup`: puts a node into a group, undoably.
 
 use didi_engine::Answer;
+use didi_wire::BridgeError;
 use godot::prelude::*;
 use serde::Deserialize;
 use serde_json::json;
@@ -26,7 +27,7 @@ fn yes() -> bool {
     true
 }
 
-pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
+fn ready(params: &Params) -> Result<(Args, Gd<Node>, Gd<Node>), BridgeError> {
     let args: Args = params::read(params)?;
     let root = node_path::edited_root()?;
     let node = node_path::edited(&args.target_node)?;
@@ -39,6 +40,17 @@ pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
         let message = format!("`{}` is in the group `{group}` already", args.target_node);
         return Err(refuse::already("already_exists", message));
     }
+    Ok((args, root, node))
+}
+
+/// That the node is not in the group, once it is known that it can be.
+pub(crate) fn preview(_context: &Context, params: &Params) -> Answer {
+    ready(params).map(|_| json!({ "in_group": false }))
+}
+
+pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
+    let (args, root, node) = ready(params)?;
+    let group = args.group.as_str();
     let object: Gd<Object> = node.clone().upcast();
     let name = group.to_variant();
     let mut action = Edit::begin(&format!("Add to group {group}"), &root)?;

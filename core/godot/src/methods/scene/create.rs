@@ -39,15 +39,21 @@ fn root() -> String {
     "Root".into()
 }
 
-pub(crate) fn run(_context: &Context, params: &Params) -> Begun {
+fn ready(params: &Params) -> Result<Args, BridgeError> {
     let args: Args = params::read(params)?;
+    file::check_free(&args.scene_path, args.overwrite)?;
+    check_class(&args.root_type, "root_type")?;
+    Ok(args)
+}
+
+/// Whether the file is there, once it is known that it can be written.
+pub(crate) fn preview(_context: &Context, params: &Params) -> Answer {
+    ready(params).map(|args| file::before(&args.scene_path))
+}
+
+pub(crate) fn run(_context: &Context, params: &Params) -> Begun {
+    let args = ready(params)?;
     let path = args.scene_path;
-    file::check_target(&path, "scene_path")?;
-    if file::on_disk(&path).exists() && !args.overwrite {
-        let message = format!("`{path}` is there already");
-        let error = refuse::conflict("already_exists", message);
-        return Err(error.with("retry_with", json!({ "overwrite": true })));
-    }
     let previous = file::edited();
     let was_open = editor::open_scenes().contains(&path);
     save(&path, &args.root_type, &args.root_name)?;
@@ -87,6 +93,14 @@ fn not_saved(path: &str, why: &str) -> BridgeError {
 
 /// A new node of a class of the engine.
 pub(super) fn instantiate(class: &str, field: &str) -> Result<Gd<Node>, BridgeError> {
+    check_class(class, field)?;
+    ClassDb::singleton().instantiate(class).try_to::<Gd<Node>>().map_err(|_| {
+        refuse::engine("node_not_made", format!("the engine did not make a `{class}`"))
+    })
+}
+
+/// Refuses what is no class of nodes that can be made.
+fn check_class(class: &str, field: &str) -> Result<(), BridgeError> {
     let classes = ClassDb::singleton();
     if !classes.class_exists(class) {
         return Err(refuse::invalid(field, format!("the engine has no class `{class}`")));
@@ -97,9 +111,7 @@ pub(super) fn instantiate(class: &str, field: &str) -> Result<Gd<Node>, BridgeEr
     if !classes.can_instantiate(class) {
         return Err(refuse::invalid(field, format!("no `{class}` can be made")));
     }
-    classes.instantiate(class).try_to::<Gd<Node>>().map_err(|_| {
-        refuse::engine("node_not_made", format!("the engine did not make a `{class}`"))
-    })
+    Ok(())
 }
 
 fn finished(path: &str, previous: Option<String>, was_open: bool) -> Answer {

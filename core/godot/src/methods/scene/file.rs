@@ -8,7 +8,7 @@ use godot::{
     classes::{EditorInterface, ProjectSettings, ResourceUid},
     prelude::*,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{refuse, waiting};
 
@@ -25,6 +25,22 @@ pub(super) fn check_target(path: &str, field: &str) -> Result<(), BridgeError> {
     }
     let message = format!("`{path}` is no normalised `res://` path that ends in `.tscn`");
     Err(refuse::invalid(field, message))
+}
+
+/// Checks a path to write to, where nothing may be unless it is to be overwritten.
+pub(super) fn check_free(path: &str, overwrite: bool) -> Result<(), BridgeError> {
+    check_target(path, "scene_path")?;
+    if overwrite || !on_disk(path).exists() {
+        return Ok(());
+    }
+    let error = refuse::conflict("already_exists", format!("`{path}` is there already"));
+    Err(error.with("retry_with", json!({ "overwrite": true })))
+}
+
+/// What is at a path before it is written.
+pub(super) fn before(path: &str) -> Value {
+    let found = std::fs::metadata(on_disk(path)).ok();
+    json!({ "exists": found.is_some(), "bytes": found.map(|found| found.len()) })
 }
 
 /// Where a path is on disk.

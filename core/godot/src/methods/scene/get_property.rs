@@ -1,4 +1,5 @@
-//! `scene.getProperty`: what a property holds, with its declared type; or many at once.
+//! `scene.getProperty`: what a property holds, with its declared type; many at once; or what a
+//! change would land on.
 
 use didi_engine::Answer;
 use didi_wire::BridgeError;
@@ -7,7 +8,10 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     json,
-    methods::Context,
+    methods::{
+        Context,
+        previews::{self, Mutation},
+    },
     node_path,
     params::{self, Params},
     property::{self, Found},
@@ -23,6 +27,7 @@ struct Args {
     target_node: Option<String>,
     property_name: Option<String>,
     reads: Option<Vec<Read>>,
+    mutation: Option<Mutation>,
 }
 
 #[derive(Deserialize)]
@@ -32,8 +37,11 @@ struct Read {
     property_name: String,
 }
 
-pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
+pub(crate) fn run(context: &Context, params: &Params) -> Answer {
     let args: Args = params::read(params)?;
+    if let Some(mutation) = &args.mutation {
+        return previews::read(context, mutation);
+    }
     match (args.target_node, args.property_name, args.reads) {
         (Some(target_node), Some(property_name), None) => {
             let mut answer = one(&Read { target_node, property_name })?;

@@ -37,20 +37,39 @@ fn root() -> String {
     "/root".into()
 }
 
-pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
+/// A node that can be added.
+struct Ready {
+    args: Args,
+    root: Gd<Node>,
+    parent: Gd<Node>,
+    node: Gd<Node>,
+    not_applied: Vec<Value>,
+}
+
+fn ready(params: &Params) -> Result<Ready, BridgeError> {
     let args: Args = params::read(params)?;
     let root = node_path::edited_root()?;
     let parent = node_path::edited(&args.parent_path)?;
     owned::check(&root, &parent)?;
     let mut node = make(&args, &root)?;
-    let prepared = prepare(&mut node, &args);
-    let not_applied = match prepared {
-        Ok(not_applied) => not_applied,
+    match prepare(&mut node, &args) {
+        Ok(not_applied) => Ok(Ready { args, root, parent, node, not_applied }),
         Err(refused) => {
             node.free();
-            return Err(refused);
+            Err(refused)
         }
-    };
+    }
+}
+
+/// The parent, once it is known that the node can be made and added.
+pub(crate) fn preview(_context: &Context, params: &Params) -> Answer {
+    let Ready { root, parent, node, .. } = ready(params)?;
+    node.free();
+    Ok(json!({ "resolved": true, "parent": node_path::in_scene(&root, &parent) }))
+}
+
+pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
+    let Ready { args, root, parent, node, not_applied } = ready(params)?;
     add(&root, &parent, &node)?;
     Ok(edit::done(told(&args, &root, &node, not_applied)))
 }

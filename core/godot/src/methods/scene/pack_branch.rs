@@ -1,6 +1,7 @@
 //! `scene.packBranch`: writes a branch of the edited scene as a scene of its own.
 
 use didi_engine::Answer;
+use didi_wire::BridgeError;
 use godot::{
     classes::{PackedScene, ResourceLoader, ResourceSaver, resource_loader::CacheMode},
     global::Error,
@@ -26,19 +27,25 @@ struct Args {
     overwrite: bool,
 }
 
-pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
+fn ready(params: &Params) -> Result<(Args, Gd<Node>), BridgeError> {
     let args: Args = params::read(params)?;
-    let path = args.scene_path.as_str();
-    file::check_target(path, "scene_path")?;
     let node = node_path::edited(&args.target_node)?;
-    if file::is_edited(path) {
+    if file::is_edited(&args.scene_path) {
         let message = "the edited scene's own file cannot be replaced by one of its branches";
         return Err(refuse::invalid("scene_path", message));
     }
-    if file::on_disk(path).exists() && !args.overwrite {
-        let error = refuse::conflict("already_exists", format!("`{path}` is there already"));
-        return Err(error.with("retry_with", json!({ "overwrite": true })));
-    }
+    file::check_free(&args.scene_path, args.overwrite)?;
+    Ok((args, node))
+}
+
+/// Whether the file is there, once it is known that it can be written.
+pub(crate) fn preview(_context: &Context, params: &Params) -> Answer {
+    ready(params).map(|(args, _)| file::before(&args.scene_path))
+}
+
+pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
+    let (args, node) = ready(params)?;
+    let path = args.scene_path.as_str();
     let held = ResourceLoader::singleton().has_cached(path);
     save(&node, path)?;
     if held {
@@ -60,7 +67,7 @@ pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
 }
 
 /// Packs a copy whose nodes belong to its root, so that the scene that is open stays as it is.
-fn save(node: &Gd<Node>, path: &str) -> Result<(), didi_wire::BridgeError> {
+fn save(node: &Gd<Node>, path: &str) -> Result<(), BridgeError> {
     let Some(copy) = node.duplicate_node_ex().done_or_null() else {
         return Err(refuse::engine("branch_not_copied", "the engine did not copy the branch"));
     };

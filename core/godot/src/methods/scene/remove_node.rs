@@ -4,7 +4,7 @@ use didi_engine::Answer;
 use didi_wire::BridgeError;
 use godot::{classes::PackedScene, prelude::*};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     edit::{self, Edit, owned},
@@ -20,24 +20,41 @@ struct Args {
     target_node: String,
 }
 
-pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
+/// A node that can be taken out.
+struct Ready {
+    args: Args,
+    root: Gd<Node>,
+    node: Gd<Node>,
+    parent: Gd<Node>,
+    before: Value,
+}
+
+fn ready(params: &Params) -> Result<Ready, BridgeError> {
     let args: Args = params::read(params)?;
     let root = node_path::edited_root()?;
     let node = node_path::edited(&args.target_node)?;
     let Some(parent) = node.get_parent().filter(|_| node != root) else {
-        return Err(refuse::invalid(
-            "target_node",
-            "the root of the edited scene cannot be removed",
-        ));
+        let message = "the root of the edited scene cannot be removed";
+        return Err(refuse::invalid("target_node", message));
     };
     check(&root, &node)?;
-    let index = node.get_index();
     let before = json!({
         "path": node_path::in_scene(&root, &node),
         "parent": node_path::in_scene(&root, &parent),
-        "index": index,
+        "index": node.get_index(),
         "type": node.get_class().to_string(),
     });
+    Ok(Ready { args, root, node, parent, before })
+}
+
+/// Where the node is, once it is known that it can be taken out.
+pub(crate) fn preview(_context: &Context, params: &Params) -> Answer {
+    ready(params).map(|ready| ready.before)
+}
+
+pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
+    let Ready { args, root, node, parent, before } = ready(params)?;
+    let index = node.get_index();
     let (object, above) = (node.clone().upcast::<Object>(), parent.clone().upcast::<Object>());
     let mut action = Edit::begin(&format!("Remove {}", node.get_name()), &root)?;
     action.does(&above, "remove_child", &[node.to_variant()]);
@@ -56,7 +73,7 @@ pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
 }
 
 /// Refuses what this scene's file cannot leave out.
-fn check(root: &Gd<Node>, node: &Gd<Node>) -> Result<(), BridgeError> {
+pub(super) fn check(root: &Gd<Node>, node: &Gd<Node>) -> Result<(), BridgeError> {
     owned::check(root, node)?;
     if !owned::holds(root, node) {
         // In an instance whose children are editable, a node can be changed and not left out.
@@ -95,7 +112,7 @@ fn base_scene(root: &Gd<Node>, node: &Gd<Node>) -> Option<String> {
 }
 
 /// Every node at and below one whose owner goes with the branch.
-fn owners(node: &Gd<Node>) -> Vec<(Gd<Node>, Gd<Node>)> {
+pub(super) fn owners(node: &Gd<Node>) -> Vec<(Gd<Node>, Gd<Node>)> {
     let mut found = vec![];
     let mut open = vec![node.clone()];
     while let Some(next) = open.pop() {

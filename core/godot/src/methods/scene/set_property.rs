@@ -23,6 +23,9 @@ use crate::{
 /// Most writes of one call.
 const MAX_WRITES: usize = 64;
 
+const WHICH: &str =
+    "either `target_node`, `property_name` and `value` are needed, or `writes` alone";
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Args {
@@ -56,15 +59,41 @@ pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
             Ok(edit::done(planned.outcome()?))
         }
         (None, None, None, Some(writes)) => many(&root, &writes, args.make_unique),
-        _ => {
-            let message =
-                "either `target_node`, `property_name` and `value` are needed, or `writes` alone";
-            Err(refuse::invalid("target_node", message))
+        _ => Err(refuse::invalid("target_node", WHICH)),
+    }
+}
+
+/// What the targets hold, once every check of the writes has passed.
+pub(crate) fn preview(_context: &Context, params: &Params) -> Answer {
+    let args: Args = params::read(params)?;
+    let root = node_path::edited_root()?;
+    match (args.target_node, args.property_name, args.value, args.writes) {
+        (Some(target_node), Some(property_name), Some(value), None) => {
+            let write = Write { target_node, property_name, value };
+            plan::plan(&root, &write, "value", args.make_unique)?.before()
         }
+        (None, None, None, Some(writes)) => {
+            let planned = plan_all(&root, &writes, args.make_unique)?;
+            let before: Vec<Value> =
+                planned.iter().map(Planned::before).collect::<Result<_, _>>()?;
+            Ok(json!({ "writes": before }))
+        }
+        _ => Err(refuse::invalid("target_node", WHICH)),
     }
 }
 
 fn many(root: &Gd<Node>, writes: &[Write], make_unique: bool) -> Answer {
+    let planned = plan_all(root, writes, make_unique)?;
+    commit(root, &format!("Set {} properties", planned.len()), &planned)?;
+    let outcomes: Vec<Value> = planned.iter().map(Planned::outcome).collect::<Result<_, _>>()?;
+    Ok(edit::done(json!({ "writes": outcomes })))
+}
+
+fn plan_all(
+    root: &Gd<Node>,
+    writes: &[Write],
+    make_unique: bool,
+) -> Result<Vec<Planned>, BridgeError> {
     if !(1..=MAX_WRITES).contains(&writes.len()) {
         return Err(refuse::invalid("writes", format!("1 to {MAX_WRITES} writes are taken")));
     }
@@ -74,9 +103,7 @@ fn many(root: &Gd<Node>, writes: &[Write], make_unique: bool) -> Answer {
         planned.push(plan::plan(root, write, "value", make_unique).map_err(at)?);
     }
     plan::check_overlaps(writes)?;
-    commit(root, &format!("Set {} properties", planned.len()), &planned)?;
-    let outcomes: Vec<Value> = planned.iter().map(Planned::outcome).collect::<Result<_, _>>()?;
-    Ok(edit::done(json!({ "writes": outcomes })))
+    Ok(planned)
 }
 
 fn commit(root: &Gd<Node>, name: &str, planned: &[Planned]) -> Result<(), BridgeError> {

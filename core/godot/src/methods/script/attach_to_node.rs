@@ -24,7 +24,15 @@ struct Args {
     script_path: String,
 }
 
-pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
+/// A script that can be given to a node.
+struct Ready {
+    args: Args,
+    root: Gd<Node>,
+    node: Gd<Node>,
+    script: Gd<Script>,
+}
+
+fn ready(params: &Params) -> Result<Ready, BridgeError> {
     let args: Args = params::read(params)?;
     let root = node_path::edited_root()?;
     let node = node_path::edited(&args.target_node)?;
@@ -39,6 +47,16 @@ pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
     }
     let script = load(&args.script_path)?;
     check_base(&script, &node)?;
+    Ok(Ready { args, root, node, script })
+}
+
+/// That the node has no script, once it is known that it can have this one.
+pub(crate) fn preview(_context: &Context, params: &Params) -> Answer {
+    ready(params).map(|_| json!({ "script": null }))
+}
+
+pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
+    let Ready { args, root, node, script } = ready(params)?;
     let object: Gd<Object> = node.clone().upcast();
     let mut action = Edit::begin("Attach script", &root)?;
     action.sets(&object, "script", &script.to_variant(), &Variant::nil());

@@ -38,7 +38,7 @@ fn persist() -> u32 {
     PERSIST
 }
 
-pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
+fn ready(params: &Params) -> Result<(Args, Gd<Node>, Gd<Node>, Callable), BridgeError> {
     let args: Args = params::read(params)?;
     if !ALLOWED.contains(&args.flags) {
         return Err(refuse::invalid("flags", format!("{ALLOWED:?} are accepted")));
@@ -48,6 +48,16 @@ pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
     let target = node_path::edited(&args.target_node)?;
     owned::check(&root, &emitter)?;
     let callable = check(&args, &emitter, &target)?;
+    Ok((args, root, emitter, callable))
+}
+
+/// That the two are not connected, once it is known that they can be.
+pub(crate) fn preview(_context: &Context, params: &Params) -> Answer {
+    ready(params).map(|_| json!({ "connected": false }))
+}
+
+pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
+    let (args, root, emitter, callable) = ready(params)?;
     let object: Gd<Object> = emitter.clone().upcast();
     let signal = args.signal_name.to_variant();
     let mut action = Edit::begin(&format!("Connect {}", args.signal_name), &root)?;

@@ -70,7 +70,15 @@ struct Tile {
 
 const EMPTY: Tile = Tile { source: -1, atlas: Vector2i { x: -1, y: -1 }, alternative: -1 };
 
-pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
+/// Cells that can be written.
+struct Ready {
+    args: Args,
+    root: Gd<Node>,
+    layer: Gd<TileMapLayer>,
+    planned: Vec<(Vector2i, Tile)>,
+}
+
+fn ready(params: &Params) -> Result<Ready, BridgeError> {
     let args: Args = params::read(params)?;
     if !(1..=MAX_CELLS).contains(&args.cells.len()) {
         return Err(refuse::invalid("cells", format!("1 to {MAX_CELLS} cells are taken")));
@@ -79,6 +87,18 @@ pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
     let layer = tilemap::layer(&args.tilemap_path)?;
     owned::check(&root, &layer.clone().upcast())?;
     let planned = plan(&args.cells, &layer)?;
+    Ok(Ready { args, root, layer, planned })
+}
+
+/// What the cells hold, once it is known that they can be written.
+pub(crate) fn preview(_context: &Context, params: &Params) -> Answer {
+    let ready = ready(params)?;
+    let cell = |(at, _): &(Vector2i, Tile)| told(*at, tile(&ready.layer, *at));
+    Ok(json!({ "cells": ready.planned.iter().map(cell).collect::<Vec<_>>() }))
+}
+
+pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
+    let Ready { args, root, layer, planned } = ready(params)?;
     let registered = commit(&root, &layer, &planned)?;
     let observed: Vec<Value> = planned.iter().map(|(at, _)| told(*at, tile(&layer, *at))).collect();
     let mut answer = edit::done(json!({

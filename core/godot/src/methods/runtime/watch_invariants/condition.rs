@@ -109,7 +109,8 @@ pub(super) fn prepare(sent: Invariant, output: Arc<LogRing>) -> Result<Condition
 /// A monitor by the engine's own name of it, in small letters.
 fn monitor(name: &str) -> Option<Monitor> {
     let name = name.to_ascii_uppercase();
-    Monitor::all_constants().iter().find(|one| one.rust_name() == name).map(|one| one.value())
+    let found = Monitor::all_constants().iter().find(|one| one.rust_name() == name)?;
+    Some(found.value())
 }
 
 fn word(kind: Kind) -> &'static str {

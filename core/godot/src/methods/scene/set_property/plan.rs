@@ -160,6 +160,15 @@ impl Planned {
         NodePath::from(&self.write.property_name).to_variant()
     }
 
+    /// What the property holds before the write.
+    pub(super) fn before(&self) -> Result<Value, BridgeError> {
+        Ok(json!({
+            "target_node": self.write.target_node,
+            "property_name": self.write.property_name,
+            "value": json::write(&self.before)?,
+        }))
+    }
+
     /// What the property holds now, beside what was asked for.
     pub(super) fn outcome(&self) -> Result<Value, BridgeError> {
         let held = self.node.get_indexed(&NodePath::from(&self.write.property_name));

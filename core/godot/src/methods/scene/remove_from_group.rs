@@ -1,0 +1,49 @@
+//! `scene.removeFromGroup`: takes a node out of a group, undoably.
+
+use didi_engine::Answer;
+use godot::prelude::*;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::groups;
+use crate::{
+    edit::{self, Edit, owned},
+    methods::Context,
+    node_path,
+    params::{self, Params},
+    refuse,
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    target_node: String,
+    group: String,
+}
+
+pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
+    let args: Args = params::read(params)?;
+    let root = node_path::edited_root()?;
+    let node = node_path::edited(&args.target_node)?;
+    owned::check(&root, &node)?;
+    let group = args.group.as_str();
+    if !node.is_in_group(group) {
+        let message = format!("`{}` is not in the group `{group}`", args.target_node);
+        let error = didi_wire::BridgeError::new(404, "not_found", message).with("field", "group");
+        let arguments = json!({ "target_node": args.target_node });
+        return Err(refuse::next_call(error, "scene_list_groups", arguments, "lists its groups"));
+    }
+    let persistent = groups::is_persistent(&node, group);
+    let object: Gd<Object> = node.clone().upcast();
+    let mut action = Edit::begin(&format!("Remove from group {group}"), &root)?;
+    action.does(&object, "remove_from_group", &[group.to_variant()]);
+    let back = [group.to_variant(), persistent.unwrap_or(true).to_variant()];
+    action.undoes(&object, "add_to_group", &back);
+    action.commit();
+    Ok(edit::done(json!({
+        "target_node": args.target_node,
+        "group": group,
+        "before": { "in_group": true, "persistent": persistent },
+        "in_group": node.is_in_group(group),
+    })))
+}

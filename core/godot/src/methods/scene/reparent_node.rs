@@ -1,0 +1,113 @@
+//! `scene.reparentNode`: moves a branch below another node, undoably.
+
+use didi_engine::Answer;
+use godot::{
+    classes::{Control, Node2D, Node3D},
+    prelude::*,
+};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::remove_node;
+use crate::{
+    edit::{self, Edit, owned},
+    methods::Context,
+    node_path,
+    params::{self, Params},
+    refuse,
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    target_node: String,
+    new_parent_path: String,
+    #[serde(default = "yes")]
+    keep_global_transform: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
+    let args: Args = params::read(params)?;
+    let root = node_path::edited_root()?;
+    let node = node_path::edited(&args.target_node)?;
+    let parent = node_path::edited(&args.new_parent_path)?;
+    let Some(old) = node.get_parent().filter(|_| node != root) else {
+        return Err(refuse::invalid(
+            "target_node",
+            "the root of the edited scene has no other place",
+        ));
+    };
+    remove_node::check(&root, &node)?;
+    owned::check(&root, &parent)?;
+    if parent == node || node.is_ancestor_of(&parent) {
+        return Err(refuse::invalid("new_parent_path", "a node cannot be moved below itself"));
+    }
+    let requested = node.get_name().to_string();
+    let before = json!({
+        "path": node_path::in_scene(&root, &node),
+        "parent": node_path::in_scene(&root, &old),
+    });
+    let name = format!("Reparent {requested}");
+    commit(&name, &root, &node, (&old, &parent), args.keep_global_transform)?;
+    let mut told = json!({
+        "target_node": args.target_node,
+        "before": before,
+        "node_path": node_path::in_scene(&root, &node),
+    });
+    let name = node.get_name().to_string();
+    if name != requested {
+        told["requested_name"] = requested.into();
+        told["node_name"] = name.into();
+        told["name_substituted"] = true.into();
+    }
+    Ok(edit::done(told))
+}
+
+fn commit(
+    name: &str,
+    root: &Gd<Node>,
+    node: &Gd<Node>,
+    (old, new): (&Gd<Node>, &Gd<Node>),
+    keeps_place: bool,
+) -> Result<(), didi_wire::BridgeError> {
+    let object: Gd<Object> = node.clone().upcast();
+    let (from, to) = (old.clone().upcast::<Object>(), new.clone().upcast::<Object>());
+    let owners = remove_node::owners(node);
+    let index = node.get_index();
+    let mut action = Edit::begin(name, root)?;
+    action.does(&from, "remove_child", &[node.to_variant()]);
+    action.does(&to, "add_child", &[node.to_variant(), true.to_variant()]);
+    action.undoes(&to, "remove_child", &[node.to_variant()]);
+    // Its name may have been changed to be the only one of its kind.
+    action.undoes(&object, "set_name", &[node.get_name().to_variant()]);
+    action.undoes(&from, "add_child", &[node.to_variant(), true.to_variant()]);
+    action.undoes(&from, "move_child", &[node.to_variant(), index.to_variant()]);
+    for (inner, owner) in owners {
+        let inner: Gd<Object> = inner.upcast();
+        action.does(&inner, "set_owner", &[owner.to_variant()]);
+        action.undoes(&inner, "set_owner", &[owner.to_variant()]);
+    }
+    if let Some((property, local, global)) = place(node).filter(|_| keeps_place) {
+        action.does(&object, "set", &[format!("global_{property}").to_variant(), global]);
+        action.undoes(&object, "set", &[property.to_variant(), local]);
+    }
+    action.commit();
+    Ok(())
+}
+
+/// The property that says where a node is, its value here, and its value in the world.
+fn place(node: &Gd<Node>) -> Option<(&'static str, Variant, Variant)> {
+    let property =
+        if node.clone().try_cast::<Node2D>().is_ok() || node.clone().try_cast::<Node3D>().is_ok() {
+            "transform"
+        } else if node.clone().try_cast::<Control>().is_ok() {
+            "position"
+        } else {
+            return None;
+        };
+    Some((property, node.get(property), node.get(&format!("global_{property}"))))
+}
