@@ -5,6 +5,8 @@
 //!
 //! Spec: P-52, scenes.
 
+use std::path::Path;
+
 use didi_plugin_api::prelude::*;
 
 mod add_library;
@@ -76,7 +78,8 @@ where
 
 /// A scene's path has the ending of a text scene.
 fn check_scene_path(path: &str) -> Result<(), Refusal> {
-    if path.starts_with("res://") && path.ends_with(".tscn") {
+    let ending = Path::new(path).extension();
+    if path.starts_with("res://") && ending.is_some_and(|ending| ending == "tscn") {
         return Ok(());
     }
     Err(invalid("scene_path", format!("`{path}` is no `res://` path that ends in `.tscn`")))

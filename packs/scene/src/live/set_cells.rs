@@ -73,7 +73,8 @@ fn check(args: &Args) -> Result<(), Refusal> {
             return Err(invalid("cells", message));
         }
         let erases = cell.get("erase") == Some(&Value::Bool(true));
-        if !erases && !(named("source_id") && named("atlas_coords")) {
+        let writes = named("source_id") && named("atlas_coords");
+        if !erases && !writes {
             let message = format!(
                 "`cells[{place}]`: `source_id` and `atlas_coords` are needed, or `erase: true`"
             );

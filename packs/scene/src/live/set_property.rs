@@ -78,7 +78,6 @@ pub(crate) fn tool() -> Tool {
 fn check(args: &Args) -> Result<(), Refusal> {
     match (&args.target_node, &args.property_name, &args.value, &args.writes) {
         (Some(_), Some(_), Some(_), None) | (None, None, None, Some(_)) => Ok(()),
-        (None, None, None, None) => Err(invalid("target_node", FORMS)),
         (.., Some(_)) => Err(invalid("writes", FORMS)),
         (None, ..) => Err(invalid("target_node", FORMS)),
         (_, None, ..) => Err(invalid("property_name", FORMS)),
