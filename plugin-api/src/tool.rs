@@ -7,6 +7,7 @@
 
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
+use serde_json::json;
 
 use crate::{
     ctx::Ctx,
@@ -20,6 +21,9 @@ pub(crate) type RunHandler = Box<dyn Fn(&Ctx<'_>, &[u8]) -> ToolResult + Send + 
 pub(crate) type ReadHandler = Box<dyn Fn(&Ctx<'_>, &str) -> ToolResult + Send + Sync>;
 pub(crate) type PreviewHandler =
     Box<dyn Fn(&Ctx<'_>, &[u8]) -> Result<Target, Refusal> + Send + Sync>;
+
+/// The bridge method that reads what a change would land on, beside what properties hold.
+const PROBE: &str = "scene.getProperty";
 
 /// A pack: tools and resources. The value is made once and lives as long as the process.
 pub trait ToolPack: Send + Sync + Sized + 'static {
@@ -103,7 +107,22 @@ impl Tool {
             .live(kinds, &[method])
     }
 
-    /// The same tool with a check of its arguments before they are sent, and before a preview.
+    /// Previews through the engine: the checks of `method` run on the call's own arguments, and what is there now is
+    /// read. `subject` names the target.
+    #[must_use]
+    pub fn probed<A>(mut self, method: &'static str, subject: fn(&A) -> &str) -> Self
+    where
+        A: DeserializeOwned + Serialize + 'static,
+    {
+        self.desc.bridge_methods.push(PROBE.into());
+        self.preview(move |ctx, args: A| {
+            let probe = json!({"mutation": {"method": method, "params": args}});
+            let mut said = ctx.bridge_call(PROBE, probe)?;
+            Ok(Target::read(subject(&args), true, said["before"].take()))
+        })
+    }
+
+    /// The same tool with a check of its arguments before they are sent, and before the preview that it has by now.
     #[must_use]
     pub fn checked<A, F>(mut self, check: F) -> Self
     where

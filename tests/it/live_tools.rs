@@ -246,7 +246,7 @@ fn a_preview_changes_nothing_and_misses_what_the_call_would() {
     assert_eq!(caller.refused("tilemap_set_cells", tiles), "tilemap_target_not_found");
     let preview = json!({"target_node": "Panel", "dry_run": true});
     let seen = caller.done("scene_remove_node", preview)["mutation_preview"].clone();
-    assert_eq!(seen["changes"][0]["before"]["name"], "Panel", "{seen}");
+    assert_eq!(seen["changes"][0]["before"]["path"], "/root/Map/Panel", "{seen}");
     assert_eq!(caller.saved(&project, "map.tscn"), before);
 }
 
@@ -384,6 +384,21 @@ fn a_game_is_paused_stepped_played_watched_and_stopped() {
     assert!(engine.log().contains("walked right"), "{}", engine.log());
     let output = caller.done("runtime_read_output", json!({"limit": 500}));
     assert!(output["records"].to_string().contains("walked right"), "{output}");
+    let walked = |engine: &Engine| engine.log().matches("walked right").count();
+    let before = walked(&engine);
+    let explore = json!({
+        "actions": ["walk_right"],
+        "probes": [{"expression": "node.get_child_count()", "context_node": "/root/Main"}],
+        "duration_ms": 600,
+        "pause_on_stuck": false,
+    });
+    let explored = caller.done("runtime_explore_scene", explore);
+    assert_eq!(
+        (&explored["verdict"], &explored["measured"]),
+        (&json!("none"), &json!(true)),
+        "{explored}"
+    );
+    assert!(walked(&engine) > before, "{}", engine.log());
     let broken = json!({"invariants": [{"kind": "expression_between", "expression": "node.get_child_count()", "context_node": "/root/Main", "maximum": 0}]});
     assert_eq!(caller.done("runtime_watch_invariants", broken)["outcome"], "violated");
     let stands = frames(&mut caller);

@@ -445,7 +445,6 @@ const LIVE: &[&str] = &[
     "reload_unread",
     "repause_failed",
     "runtime_step_active",
-    "save_not_written",
     "scene_exploration_active",
     "scene_never_saved",
     "script_already_attached",

@@ -258,6 +258,7 @@ impl Services {
         done.undo_steps.extend(steps);
         done.live.diagnostics.extend(diagnostics);
         done.live.repeats += repeats;
+        done.undo_steps.extend(take_undo_steps(&mut result));
         Ok(result)
     }
 

@@ -37,7 +37,7 @@ struct Args {
     #[schemars(length(min = 1, max = 256), inner(length(min = 7, max = 1024)))]
     #[schemars(extend("uniqueItems" = true))]
     paths: Vec<String>,
-    /// More than 10000 needs request_id.
+    /// More than 10000 needs `request_id`.
     #[schemars(range(min = 1, max = 900_000), extend("default" = CALL_MS))]
     timeout_ms: Option<u64>,
 }

@@ -4,10 +4,10 @@
 
 use didi_plugin_api::prelude::*;
 
-pub(crate) const METHOD: &str = "project.listInputActions";
+const METHOD: &str = "project.listInputActions";
 
 /// There is no such action.
-pub(crate) const ACTION_NOT_FOUND: Code = Code::new(404, "input_action_not_found");
+const ACTION_NOT_FOUND: Code = Code::new(404, "input_action_not_found");
 /// The action is the engine's own.
 const ENGINE_DEFAULT: Code = Code::new(409, "engine_default_action");
 
@@ -17,7 +17,7 @@ struct Args {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 256))]
     action: Option<String>,
-    /// Adds the engine's ui_*.
+    /// Adds the engine's `ui_*`.
     #[serde(skip_serializing_if = "Option::is_none")]
     include_engine_defaults: Option<bool>,
 }

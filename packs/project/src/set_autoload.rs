@@ -4,11 +4,6 @@
 
 use didi_plugin_api::prelude::*;
 
-use crate::list_autoloads;
-
-#[cfg(test)]
-mod tests;
-
 const METHOD: &str = "project.setAutoload";
 const EDITOR: &[SessionKind] = &[SessionKind::Editor];
 
@@ -42,8 +37,7 @@ pub(crate) fn tool() -> Tool {
         METHOD,
     )
     .core()
-    .live(EDITOR, &[METHOD, list_autoloads::METHOD])
-    .preview(preview)
+    .probed(METHOD, |args: &Args| &args.name)
     .leaves(&[Work::Restart])
     .refuses(&[
         codes::INVALID_ARGUMENTS,
@@ -52,24 +46,4 @@ pub(crate) fn tool() -> Tool {
         codes::ALREADY_EXISTS,
         FILE_NOT_WRITABLE,
     ])
-}
-
-/// The autoload of that name, and a file that is there.
-fn preview(ctx: &Ctx<'_>, args: Args) -> Result<Target, Refusal> {
-    if !Target::file(&ctx.project().resolve(&args.path, "path")?)?.exists {
-        let message = format!("there is no script or scene `{}`", args.path);
-        return Err(Refusal::new(codes::NOT_FOUND, message).floor());
-    }
-    let said = ctx.bridge_call(list_autoloads::METHOD, json!({}))?;
-    let listed = said["autoloads"].as_array().into_iter().flatten();
-    let now = listed.into_iter().find(|one| one["name"] == args.name.as_str()).cloned();
-    if now.is_some() && !args.replace {
-        let message = format!("there is an autoload `{}` already", args.name);
-        return Err(Refusal::new(codes::ALREADY_EXISTS, message)
-            .with("existing", now)
-            .retry_with(json!({"replace": true})));
-    }
-    let after = json!({"name": args.name, "path": args.path, "singleton": args.singleton});
-    let subject = format!("autoload/{}", args.name);
-    Ok(Target::read(subject, now.is_some(), now.into()).after(after))
 }

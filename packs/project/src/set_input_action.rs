@@ -7,7 +7,7 @@ use didi_plugin_api::{
     records::{Kind, Member},
 };
 
-use crate::{list_input_actions, refuse::invalid, set_autoload::FILE_NOT_WRITABLE};
+use crate::{refuse::invalid, set_autoload::FILE_NOT_WRITABLE};
 
 #[cfg(test)]
 mod tests;
@@ -56,8 +56,8 @@ struct Args {
     #[serde(default = "fifth")]
     #[schemars(range(min = 0.0, max = 1.0))]
     deadzone: f64,
-    /// By `type`: key {keycode|physical_keycode|unicode, shift, alt, ctrl, meta}, mouse_button {button_index},
-    /// joypad_button {button_index}, joypad_motion {axis, axis_value}; `device` -1 is all.
+    /// By `type`: `key {keycode|physical_keycode|unicode, shift, alt, ctrl, meta}`, `mouse_button {button_index}`,
+    /// `joypad_button {button_index}`, `joypad_motion {axis, axis_value}`; `device` -1 is all.
     #[serde(default)]
     #[schemars(length(max = 64))]
     events: Vec<Record>,
@@ -78,8 +78,7 @@ pub(crate) fn tool() -> Tool {
         METHOD,
     )
     .core()
-    .live(EDITOR, &[METHOD, list_input_actions::METHOD])
-    .preview(preview)
+    .probed(METHOD, |args: &Args| &args.action)
     .checked(check)
     .refuses(&[
         codes::INVALID_ARGUMENTS,
@@ -108,23 +107,4 @@ fn check(args: &Args) -> Result<(), Refusal> {
         }
     }
     Ok(())
-}
-
-/// The action as the project has it; one that is there is refused unless it may be replaced.
-fn preview(ctx: &Ctx<'_>, args: Args) -> Result<Target, Refusal> {
-    let params = json!({"action": args.action, "include_engine_defaults": true});
-    let now = match ctx.bridge_call(list_input_actions::METHOD, params) {
-        Ok(mut said) => said["actions"][0].take(),
-        Err(refusal) if refusal.code == list_input_actions::ACTION_NOT_FOUND => Value::Null,
-        Err(refusal) => return Err(refusal),
-    };
-    let own = now["defined_by_project"] == true;
-    if own && !args.replace {
-        let message = format!("there is an input action `{}` already", args.action);
-        return Err(Refusal::new(codes::ALREADY_EXISTS, message)
-            .with("existing", now)
-            .retry_with(json!({"replace": true})));
-    }
-    let after = json!({"deadzone": args.deadzone, "events": args.events});
-    Ok(Target::read(format!("input/{}", args.action), own, now).after(after))
 }

@@ -5,6 +5,8 @@
 //!
 //! Spec: P-52, scenes.
 
+use std::path::Path;
+
 use didi_plugin_api::prelude::*;
 
 mod add_library;
@@ -33,9 +35,6 @@ mod tests;
 pub(crate) const EDITOR: &[SessionKind] = &[SessionKind::Editor];
 pub(crate) const BOTH: &[SessionKind] = &[SessionKind::Editor, SessionKind::Game];
 
-/// Reads a node, for previews.
-const HIERARCHY: &str = "scene.getHierarchy";
-
 /// The tools, in listing order.
 pub(crate) fn tools() -> Vec<Tool> {
     vec![
@@ -60,7 +59,7 @@ pub(crate) fn tools() -> Vec<Tool> {
     ]
 }
 
-/// An undoable edit of the open scene, which is not saved by itself. Its preview reads the node that `of` names.
+/// An undoable edit of the open scene, which is not saved by itself. `of` names what it is about.
 fn edit<A>(
     name: &str,
     about: &str,
@@ -73,30 +72,14 @@ where
 {
     Tool::of_engine::<A>(name, about, effects, EDITOR, method)
         .core()
-        .live(EDITOR, &[method, HIERARCHY])
-        .preview(move |ctx, args: A| node(ctx, of(&args)))
+        .probed(method, of)
         .leaves(&[Work::Save])
-}
-
-/// A node as it is now; one that is not there is refused.
-fn node(ctx: &Ctx<'_>, path: &str) -> Result<Target, Refusal> {
-    let mut said = ctx.bridge_call(HIERARCHY, json!({"root_path": path, "max_depth": 0}))?;
-    Ok(Target::read(path, true, said["scene_tree"].take()))
-}
-
-/// The file of a scene that a call writes; one that is there is refused unless it may be replaced.
-fn scene_to_write(ctx: &Ctx<'_>, path: &str, overwrite: bool) -> Result<Target, Refusal> {
-    let found = Target::file(&ctx.project().resolve(path, "scene_path")?)?;
-    if found.exists && !overwrite {
-        let message = format!("`{path}` is there already");
-        return Err(Refusal::new(didi_plugin_api::refusal::codes::ALREADY_EXISTS, message).floor());
-    }
-    Ok(found)
 }
 
 /// A scene's path has the ending of a text scene.
 fn check_scene_path(path: &str) -> Result<(), Refusal> {
-    if path.starts_with("res://") && path.ends_with(".tscn") {
+    let ending = Path::new(path).extension();
+    if path.starts_with("res://") && ending.is_some_and(|ending| ending == "tscn") {
         return Ok(());
     }
     Err(invalid("scene_path", format!("`{path}` is no `res://` path that ends in `.tscn`")))
@@ -104,5 +87,5 @@ fn check_scene_path(path: &str) -> Result<(), Refusal> {
 
 /// An argument that can't be used.
 fn invalid(field: &str, message: impl Into<String>) -> Refusal {
-    Refusal::new(didi_plugin_api::refusal::codes::INVALID_ARGUMENTS, message).field(field)
+    Refusal::new(codes::INVALID_ARGUMENTS, message).field(field)
 }

@@ -5,8 +5,6 @@
 use didi_plugin_api::prelude::*;
 
 const METHOD: &str = "script.attachToNode";
-/// Reads a node, for the preview.
-const HIERARCHY: &str = "scene.getHierarchy";
 const EDITOR: &[SessionKind] = &[SessionKind::Editor];
 
 /// The node has a script.
@@ -34,8 +32,7 @@ pub(crate) fn tool() -> Tool {
         METHOD,
     )
     .core()
-    .live(EDITOR, &[METHOD, HIERARCHY])
-    .preview(preview)
+    .probed(METHOD, |args: &Args| &args.target_node)
     .leaves(&[Work::Save])
     .refuses(&[
         codes::INVALID_ARGUMENTS,
@@ -48,19 +45,3 @@ pub(crate) fn tool() -> Tool {
         ASSIGNMENT_REJECTED,
     ])
 }
-
-/// The node as it is, and a script that is there.
-fn preview(ctx: &Ctx<'_>, args: Args) -> Result<Target, Refusal> {
-    let script = Target::file(&ctx.project().resolve(&args.script_path, "script_path")?)?;
-    if !script.exists {
-        let message = format!("there is no script `{}`", args.script_path);
-        return Err(Refusal::new(codes::NOT_FOUND, message).floor());
-    }
-    let params = json!({"root_path": args.target_node, "max_depth": 0});
-    let mut said = ctx.bridge_call(HIERARCHY, params)?;
-    let before = json!({"node": said["scene_tree"].take(), "script": script.before});
-    Ok(Target::read(args.target_node, true, before))
-}
-
-#[cfg(test)]
-mod tests;

@@ -186,10 +186,6 @@ const BY_LIVE_CODE: &[(&str, Remedy)] = &[
     ("reload_unread", Remedy::Field("request_id")),
     ("repause_failed", Remedy::NextCall("runtime_set_paused", "pauses the game")),
     ("runtime_step_active", Remedy::RetryAfterMs(500)),
-    (
-        "save_not_written",
-        Remedy::NextCall("runtime_read_output", "tells what the engine said while it saved"),
-    ),
     ("scene_exploration_active", Remedy::RetryAfterMs(5000)),
     ("scene_never_saved", Remedy::RetryWith("discard_unsaved", true)),
     ("script_already_attached", Remedy::Field("target_node")),

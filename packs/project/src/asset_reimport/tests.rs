@@ -28,20 +28,20 @@ fn editor(end: fn() -> Result<Value, Refusal>) -> (tempfile::TempDir, Kit, Arc<M
     (folder, kit, asked)
 }
 
-fn finished() -> Result<Value, Refusal> {
-    Ok(json!({"state": "finished", "reimport_id": "w1", "reimported": ["res://a.svg"]}))
+fn finished() -> Value {
+    json!({"state": "finished", "reimport_id": "w1", "reimported": ["res://a.svg"]})
 }
 
 #[test]
 fn a_call_waits_ten_seconds_and_a_job_longer() {
     let paths = json!({"paths": ["res://a.svg"]});
-    let (_folder, kit, asked) = editor(finished);
+    let (_folder, kit, asked) = editor(|| Ok(finished()));
     let answer = kit.call("asset_reimport", &paths).unwrap();
     assert_eq!(answer, json!({"reimported": ["res://a.svg"]}));
     let asked = asked.lock().unwrap();
     assert_eq!(asked[0], json!({"paths": ["res://a.svg"], "detach_timeout_ms": 10_000}));
     assert_eq!(asked[1..], [json!({"reimport_id": "w1"}), json!({"reimport_id": "w1"})]);
-    let (_folder, kit, asked) = editor(finished);
+    let (_folder, kit, asked) = editor(|| Ok(finished()));
     let answer = kit.jobs().call("asset_reimport", &paths).unwrap();
     assert_eq!(answer["reimport_id"], "w1");
     assert_eq!(asked.lock().unwrap()[0]["detach_timeout_ms"], 300_000);
@@ -57,7 +57,7 @@ fn what_the_editor_refused_is_refused() {
 
 #[test]
 fn a_long_wait_and_a_file_that_is_not_there_are_refused_before() {
-    let (_folder, kit, asked) = editor(finished);
+    let (_folder, kit, asked) = editor(|| Ok(finished()));
     let long = json!({"paths": ["res://a.svg"], "timeout_ms": 10_001});
     let refusal = kit.call("asset_reimport", &long).unwrap_err();
     assert_eq!((refusal.code, &refusal.data["field"]), (NEEDS_JOB, &json!("request_id")));

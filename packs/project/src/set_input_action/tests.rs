@@ -37,18 +37,3 @@ fn events_are_checked_and_then_sent_as_they_are() {
     let params = json!({"action": "jump", "deadzone": 0.2, "events": events, "replace": false});
     assert_eq!(sent.lock().unwrap()[..], [params]);
 }
-
-#[test]
-fn the_preview_shows_the_action_that_is_there() {
-    let folder = tempfile::tempdir().unwrap();
-    let kit = Kit::open::<ProjectPack>(folder.path()).mode(Mode::Live).bridge(|_, params| {
-        if params["action"] == "jump" {
-            return Ok(json!({"actions": [{"action": "jump", "defined_by_project": true}]}));
-        }
-        Err(Refusal::new(list_input_actions::ACTION_NOT_FOUND, "there is none").field("action"))
-    });
-    let preview = |args: Value| kit.preview("project_set_input_action", &args);
-    assert!(!preview(json!({"action": "fly"})).unwrap().exists);
-    assert_eq!(preview(json!({"action": "jump"})).unwrap_err().code, codes::ALREADY_EXISTS);
-    assert!(preview(json!({"action": "jump", "replace": true})).unwrap().exists);
-}

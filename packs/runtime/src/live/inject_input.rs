@@ -82,9 +82,9 @@ const EVENTS: &[Kind] = &[
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Args {
-    /// By `type`: action {action_name, pressed, strength}, key {keycode|physical_keycode|unicode, pressed, echo, *_pressed},
-    /// mouse_button {button_index, pressed, position, double_click}, mouse_motion {position, relative},
-    /// joypad_button {button_index, pressed}, joypad_motion {axis, axis_value}, window_focus {focused}. Window pixels.
+    /// By `type`: `action {action_name, pressed, strength}`, `key {keycode|physical_keycode|unicode, pressed, echo, *_pressed}`,
+    /// `mouse_button {button_index, pressed, position, double_click}`, `mouse_motion {position, relative}`,
+    /// `joypad_button {button_index, pressed}`, `joypad_motion {axis, axis_value}`, `window_focus {focused}`; window pixels.
     #[schemars(length(min = 1, max = 32))]
     events: Vec<Record>,
     #[serde(default)]

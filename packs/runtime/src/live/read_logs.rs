@@ -12,7 +12,7 @@ const METHOD: &str = "runtime.getLogs";
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Page {
-    /// next_cursor of the page before.
+    /// `next_cursor` of the page before.
     #[serde(default)]
     cursor: u64,
     #[serde(default = "some")]

@@ -36,8 +36,8 @@ const INVARIANTS: &[Kind] = &[
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Args {
-    /// By `kind`: performance_between {metric, minimum, maximum}, expression_between {expression, context_node,
-    /// minimum, maximum}, no_engine_errors; each with a `name`.
+    /// By `kind`: `performance_between {metric, minimum, maximum}`,
+    /// `expression_between {expression, context_node, minimum, maximum}`, `no_engine_errors`; each with a `name`.
     #[schemars(length(min = 1, max = 8))]
     invariants: Vec<Record>,
     #[serde(default = "two_seconds")]

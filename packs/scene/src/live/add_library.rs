@@ -32,7 +32,7 @@ const POSTCONDITION: Code = Code::new(500, "animation_library_postcondition_mism
 struct Args {
     #[schemars(length(min = 1, max = 1024))]
     animation_player_path: String,
-    /// A .tres or .res with an AnimationLibrary.
+    /// A .tres or .res with an `AnimationLibrary`.
     #[schemars(length(min = 1, max = 1024))]
     library_path: String,
     /// Empty is the player's own.

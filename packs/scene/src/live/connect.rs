@@ -4,7 +4,7 @@
 
 use didi_plugin_api::prelude::*;
 
-use super::{EDITOR, HIERARCHY, codes, node};
+use super::{codes, edit};
 
 const METHOD: &str = "signal.connect";
 
@@ -41,17 +41,13 @@ fn persist() -> i64 {
 }
 
 pub(crate) fn tool() -> Tool {
-    Tool::of_engine::<Args>(
+    edit::<Args>(
         "signal_connect",
         "Connects a node's signal to a method of another node, saved with the scene. Undoable.",
         Effects::ADDS,
-        EDITOR,
         METHOD,
+        |args| &args.emitter_node,
     )
-    .core()
-    .live(EDITOR, &[METHOD, HIERARCHY])
-    .preview(preview)
-    .leaves(&[Work::Save])
     .refuses(&[
         codes::INVALID_ARGUMENTS,
         codes::NOT_CONNECTED,
@@ -64,15 +60,4 @@ pub(crate) fn tool() -> Tool {
         ALREADY_CONNECTED,
         ARITY_INCOMPATIBLE,
     ])
-}
-
-/// Both ends as they are.
-fn preview(ctx: &Ctx<'_>, args: Args) -> Result<Target, Refusal> {
-    let emitter = node(ctx, &args.emitter_node)?;
-    let target = node(ctx, &args.target_node)?;
-    let subject = format!("{}:{}", args.emitter_node, args.signal_name);
-    let before = json!({"emitter": emitter.before, "target": target.before});
-    let mut found = Target::read(subject, false, before);
-    found.resolved_only = true;
-    Ok(found)
 }

@@ -4,7 +4,7 @@
 
 use didi_plugin_api::prelude::*;
 
-use super::{EDITOR, check_scene_path, codes, scene_to_write};
+use super::{EDITOR, check_scene_path, codes};
 
 const METHOD: &str = "scene.create";
 
@@ -41,7 +41,7 @@ pub(crate) fn tool() -> Tool {
         METHOD,
     )
     .core()
-    .preview(|ctx, args: Args| scene_to_write(ctx, &args.scene_path, args.overwrite))
+    .probed(METHOD, |args: &Args| &args.scene_path)
     .checked(|args: &Args| check_scene_path(&args.scene_path))
     .refuses(&[
         codes::INVALID_ARGUMENTS,

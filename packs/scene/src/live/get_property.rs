@@ -6,7 +6,7 @@ use didi_plugin_api::prelude::*;
 
 use super::{EDITOR, codes, invalid};
 
-pub(super) const METHOD: &str = "scene.getProperty";
+const METHOD: &str = "scene.getProperty";
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

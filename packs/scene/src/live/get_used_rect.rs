@@ -6,7 +6,7 @@ use didi_plugin_api::prelude::*;
 
 use super::{EDITOR, codes};
 
-pub(super) const METHOD: &str = "tilemap.getUsedRect";
+const METHOD: &str = "tilemap.getUsedRect";
 
 /// There is no such node.
 pub(super) const TARGET_NOT_FOUND: Code = Code::new(404, "tilemap_target_not_found");

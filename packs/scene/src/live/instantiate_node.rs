@@ -25,7 +25,7 @@ struct Args {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 256))]
     name: Option<String>,
-    /// As `value` of scene_set_property, by name.
+    /// As `value` of `scene_set_property`, by name.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     properties: Map<String, Value>,
 }

@@ -8,9 +8,6 @@ use super::{BOTH, codes};
 
 const METHOD: &str = "anim.listTracks";
 
-/// The engine lacks what the method needs.
-const UNIMPLEMENTED: Code = Code::new(501, "unimplemented");
-
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Args {
@@ -33,6 +30,5 @@ pub(crate) fn tool() -> Tool {
         codes::NOT_CONNECTED,
         codes::NO_EDITED_SCENE,
         codes::NOT_FOUND,
-        UNIMPLEMENTED,
     ])
 }

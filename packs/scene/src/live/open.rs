@@ -24,22 +24,11 @@ pub(crate) fn tool() -> Tool {
         METHOD,
     )
     .core()
-    .preview(preview)
+    .probed(METHOD, |args: &Args| &args.scene_path)
     .refuses(&[
         codes::INVALID_ARGUMENTS,
         codes::NOT_CONNECTED,
         codes::NOT_FOUND,
         codes::ROUTE_DEADLINE_EXCEEDED,
     ])
-}
-
-/// The file stays as it is; that it is there is all that the preview has to know.
-fn preview(ctx: &Ctx<'_>, args: Args) -> Result<Target, Refusal> {
-    let mut found = Target::file(&ctx.project().resolve(&args.scene_path, "scene_path")?)?;
-    if !found.exists {
-        let message = format!("there is no scene `{}`", args.scene_path);
-        return Err(Refusal::new(codes::NOT_FOUND, message).floor());
-    }
-    found.resolved_only = true;
-    Ok(found)
 }

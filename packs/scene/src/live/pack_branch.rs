@@ -4,7 +4,7 @@
 
 use didi_plugin_api::prelude::*;
 
-use super::{EDITOR, HIERARCHY, check_scene_path, codes, node, scene_to_write};
+use super::{EDITOR, check_scene_path, codes};
 
 const METHOD: &str = "scene.packBranch";
 
@@ -28,11 +28,7 @@ pub(crate) fn tool() -> Tool {
         METHOD,
     )
     .core()
-    .live(EDITOR, &[METHOD, HIERARCHY])
-    .preview(|ctx, args: Args| {
-        node(ctx, &args.target_node)?;
-        scene_to_write(ctx, &args.scene_path, args.overwrite)
-    })
+    .probed(METHOD, |args: &Args| &args.scene_path)
     .checked(|args: &Args| check_scene_path(&args.scene_path))
     .refuses(&[
         codes::INVALID_ARGUMENTS,

@@ -4,7 +4,7 @@
 
 use didi_plugin_api::{prelude::*, records::Kind};
 
-use super::{EDITOR, codes, get_used_rect, invalid};
+use super::{codes, edit, get_used_rect, invalid};
 
 const METHOD: &str = "tilemap.setCells";
 
@@ -42,18 +42,14 @@ struct Args {
 }
 
 pub(crate) fn tool() -> Tool {
-    Tool::of_engine::<Args>(
+    edit::<Args>(
         "tilemap_set_cells",
         "Writes or erases cells of a TileMapLayer in the open scene as one undo step.",
         Effects::CHANGES,
-        EDITOR,
         METHOD,
+        |args| &args.tilemap_path,
     )
-    .core()
-    .live(EDITOR, &[METHOD, get_used_rect::METHOD])
-    .preview(preview)
     .checked(check)
-    .leaves(&[Work::Save])
     .refuses(&[
         codes::INVALID_ARGUMENTS,
         codes::NOT_CONNECTED,
@@ -77,7 +73,8 @@ fn check(args: &Args) -> Result<(), Refusal> {
             return Err(invalid("cells", message));
         }
         let erases = cell.get("erase") == Some(&Value::Bool(true));
-        if !erases && !(named("source_id") && named("atlas_coords")) {
+        let writes = named("source_id") && named("atlas_coords");
+        if !erases && !writes {
             let message = format!(
                 "`cells[{place}]`: `source_id` and `atlas_coords` are needed, or `erase: true`"
             );
@@ -85,12 +82,4 @@ fn check(args: &Args) -> Result<(), Refusal> {
         }
     }
     Ok(())
-}
-
-/// How far the layer's cells reach now.
-fn preview(ctx: &Ctx<'_>, args: Args) -> Result<Target, Refusal> {
-    let params = json!({"tilemap_path": args.tilemap_path});
-    let mut used = ctx.bridge_call(get_used_rect::METHOD, params)?;
-    let before = json!({"position": used["position"].take(), "size": used["size"].take()});
-    Ok(Target::read(args.tilemap_path, true, json!({ "used_rect": before })))
 }

@@ -7,7 +7,7 @@
 use didi_plugin_api::prelude::*;
 use serde::Deserializer;
 
-use super::{EDITOR, codes, get_property, invalid};
+use super::{codes, edit, invalid};
 
 const METHOD: &str = "scene.setProperty";
 
@@ -49,18 +49,14 @@ fn present<'de, D: Deserializer<'de>>(source: D) -> Result<Option<AnyValue>, D::
 }
 
 pub(crate) fn tool() -> Tool {
-    Tool::of_engine::<Args>(
+    edit::<Args>(
         "scene_set_property",
         "Writes a node's property, or up to 64 as one undo step, and reads back what the engine holds.",
         Effects::SETS,
-        EDITOR,
         METHOD,
+        |args| args.target_node.as_deref().unwrap_or("the properties of `writes`"),
     )
-    .core()
-    .live(EDITOR, &[METHOD, get_property::METHOD])
-    .preview(preview)
     .checked(check)
-    .leaves(&[Work::Save])
     .refuses(&[
         codes::INVALID_ARGUMENTS,
         codes::NOT_CONNECTED,
@@ -82,7 +78,6 @@ pub(crate) fn tool() -> Tool {
 fn check(args: &Args) -> Result<(), Refusal> {
     match (&args.target_node, &args.property_name, &args.value, &args.writes) {
         (Some(_), Some(_), Some(_), None) | (None, None, None, Some(_)) => Ok(()),
-        (None, None, None, None) => Err(invalid("target_node", FORMS)),
         (.., Some(_)) => Err(invalid("writes", FORMS)),
         (None, ..) => Err(invalid("target_node", FORMS)),
         (_, None, ..) => Err(invalid("property_name", FORMS)),
@@ -92,23 +87,3 @@ fn check(args: &Args) -> Result<(), Refusal> {
 
 const FORMS: &str =
     "either `target_node`, `property_name` and `value` are needed, or `writes` alone";
-
-/// What the properties hold now, beside what they are to hold.
-fn preview(ctx: &Ctx<'_>, args: Args) -> Result<Target, Refusal> {
-    let writes = args.writes.unwrap_or_else(|| {
-        let one = (args.target_node, args.property_name, args.value);
-        let (Some(target_node), Some(property_name), Some(value)) = one else { return vec![] };
-        vec![Write { target_node, property_name, value }]
-    });
-    let reads: Vec<Value> = writes
-        .iter()
-        .map(|one| json!({"target_node": one.target_node, "property_name": one.property_name}))
-        .collect();
-    let mut said = ctx.bridge_call(get_property::METHOD, json!({ "reads": reads }))?;
-    let subject = match writes.as_slice() {
-        [one] => format!("{}:{}", one.target_node, one.property_name),
-        many => format!("{} properties", many.len()),
-    };
-    let wanted: Vec<&AnyValue> = writes.iter().map(|one| &one.value).collect();
-    Ok(Target::read(subject, true, said["reads"].take()).after(json!(wanted)))
-}

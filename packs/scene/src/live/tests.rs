@@ -23,7 +23,7 @@ fn editor(answer: fn(&str) -> Value) -> (tempfile::TempDir, Kit, Sent) {
 
 /// An edit that went well.
 fn edited(_: &str) -> Value {
-    json!({"scene_saved": false, "undo_redo_registered": true, "scene_tree": {"name": "Lamp"}})
+    json!({"scene_saved": false, "undo_redo_registered": true})
 }
 
 fn last(sent: &Sent) -> (String, Value) {
@@ -71,28 +71,28 @@ fn an_edit_leaves_a_save_and_so_does_a_step_back() {
 }
 
 #[test]
-fn a_preview_reads_and_the_change_itself_is_not_sent() {
-    let (_folder, kit, sent) = editor(edited);
-    for (tool, args) in [
-        ("scene_instantiate_node", json!({"node_type": "Timer", "parent_path": "Lamp"})),
-        ("scene_remove_node", json!({"target_node": "Lamp"})),
-        (
-            "anim_add_library",
-            json!({"animation_player_path": "Lamp", "library_path": "res://a.tres"}),
-        ),
+fn a_preview_has_the_editor_check_the_change_and_sends_none() {
+    let (_folder, kit, sent) = editor(|_| json!({"before": {"type": "Node2D"}}));
+    let write = json!({"target_node": "A", "property_name": "x", "value": 2});
+    for (tool, method, args, subject) in [
+        ("scene_remove_node", "scene.removeNode", json!({"target_node": "A"}), "A"),
+        ("scene_set_property", "scene.setProperty", write, "A"),
+        ("scene_open", "scene.open", json!({"scene_path": "res://a.tscn"}), "res://a.tscn"),
+        ("scene_create", "scene.create", json!({"scene_path": "res://a.tscn"}), "res://a.tscn"),
     ] {
         let target = kit.preview(tool, &args).unwrap();
-        assert_eq!((target.subject.as_str(), &target.before["name"]), ("Lamp", &json!("Lamp")));
-        let asked = ("scene.getHierarchy".to_owned(), json!({"root_path": "Lamp", "max_depth": 0}));
-        assert_eq!(last(&sent), asked, "{tool}");
+        assert_eq!((target.subject.as_str(), &target.before["type"]), (subject, &json!("Node2D")));
+        let (asked, probe) = last(&sent);
+        assert_eq!(
+            (asked.as_str(), &probe["mutation"]["method"]),
+            ("scene.getProperty", &json!(method))
+        );
+        for (name, value) in args.as_object().unwrap() {
+            assert_eq!(&probe["mutation"]["params"][name], value, "{tool}");
+        }
     }
-    let write = json!({"writes": [{"target_node": "A", "property_name": "x", "value": 2}]});
-    let target = kit.preview("scene_set_property", &write).unwrap();
-    assert_eq!((target.subject.as_str(), target.after), ("A:x", Some(json!([2]))));
-    let reads = json!({"reads": [{"target_node": "A", "property_name": "x"}]});
-    assert_eq!(last(&sent), ("scene.getProperty".to_owned(), reads));
-    let methods = sent.lock().unwrap().iter().map(|(method, _)| method.clone()).collect::<Vec<_>>();
-    assert!(methods.iter().all(|method| method.contains(".get")), "{methods:?}");
+    let bad = kit.preview("scene_create", &json!({"scene_path": "a"})).unwrap_err();
+    assert_eq!(bad.data["field"], "scene_path");
 }
 
 #[test]
@@ -135,20 +135,4 @@ fn what_does_not_go_together_is_refused_before_it_is_sent() {
         );
     }
     assert!(sent.lock().unwrap().is_empty(), "nothing of it was sent");
-}
-
-#[test]
-fn a_scene_that_is_there_is_replaced_only_on_demand() {
-    let (folder, kit, _) = editor(edited);
-    #[allow(clippy::disallowed_methods, reason = "lays a plain file out for the test")]
-    std::fs::write(folder.path().join("a.tscn"), "[gd_scene format=3]\n").unwrap();
-    let args = json!({"scene_path": "res://a.tscn"});
-    assert_eq!(kit.preview("scene_create", &args).unwrap_err().code.name, "already_exists");
-    let args = json!({"scene_path": "res://a.tscn", "overwrite": true});
-    assert!(kit.preview("scene_create", &args).unwrap().exists);
-    assert!(
-        kit.preview("scene_open", &json!({"scene_path": "res://a.tscn"})).unwrap().resolved_only
-    );
-    let gone = json!({"scene_path": "res://b.tscn"});
-    assert_eq!(kit.preview("scene_open", &gone).unwrap_err().code.name, "not_found");
 }

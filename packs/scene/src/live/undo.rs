@@ -41,7 +41,7 @@ const FORMAT_NEWER: Code = Code::new(409, "journal_format_newer");
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Args {
-    /// An entry's id in godot://project/journal.
+    /// The `id` of an entry of `godot://project/journal`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 64))]
     journal_entry: Option<String>,
