@@ -33,6 +33,12 @@ pub mod ops {
     pub const SCRATCH_FOLDER: &str = "scratch.folder";
     /// Takes a [`super::RunRecord`], answers its `res://` path; since 1.1.
     pub const RECORD_WRITE: &str = "record.write";
+    /// Takes a [`super::GameSpec`], answers a [`super::GameStarted`]; since 1.1.
+    pub const GAME_START: &str = "game.start";
+    /// Takes a [`super::GameCall`], answers the result of the method; since 1.1.
+    pub const GAME_CALL: &str = "game.call";
+    /// Takes a [`super::GameEnd`], answers a [`super::GameEnded`]; since 1.1.
+    pub const GAME_END: &str = "game.end";
 }
 
 /// Where a call stands. Fixed for the call.
@@ -97,6 +103,68 @@ pub struct ChildReport {
     pub lines: Vec<ChildLine>,
     /// Whether output was dropped at the bound.
     pub output_truncated: bool,
+}
+
+/// A game to start: the project's engine with these arguments, which opens a session of its own.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct GameSpec {
+    /// Arguments of the engine.
+    pub args: Vec<String>,
+    /// Whether it stays when the call ends, and the server, too; it is then the selected session.
+    pub keep: bool,
+    /// Longest wait for its session, in milliseconds.
+    pub wait_ms: u64,
+    /// Bytes of output kept of a game that is not kept.
+    pub max_output_bytes: usize,
+}
+
+/// A game that was started.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct GameStarted {
+    /// Process id.
+    pub pid: u32,
+    /// The public descriptor of its session; absent when it published none in time. A kept game whose session
+    /// could not be attached has `attach_error` beside `session_id`.
+    #[serde(default)]
+    pub session: Option<Value>,
+    /// How it ended, when it did or had to.
+    #[serde(default)]
+    pub ended: Option<ChildReport>,
+}
+
+/// A call of a game that the same call of the tool started.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct GameCall {
+    /// Its session.
+    pub session_id: String,
+    /// A method of the bridge.
+    pub method: String,
+    /// Its parameters.
+    pub params: serde_json::Map<String, Value>,
+    /// Longest wait in milliseconds; 0 for that of every call.
+    pub timeout_ms: u64,
+}
+
+/// The end of such a game.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct GameEnd {
+    /// Its session.
+    pub session_id: String,
+    /// How long it may take to end by itself, in milliseconds.
+    pub wait_ms: u64,
+}
+
+/// How such a game ended.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct GameEnded {
+    /// Whether it took the request to stop.
+    pub stop_requested: bool,
+    /// Whether its session is gone.
+    pub session_gone: bool,
+    /// Milliseconds from the request to its end.
+    pub waited_ms: u64,
+    /// Its process.
+    pub report: ChildReport,
 }
 
 /// One line of output.
@@ -303,6 +371,30 @@ impl<'h> Ctx<'h> {
     /// `engine_unavailable` or `toolchain_unavailable` when it can't be started; `cancelled`.
     pub fn run_child(&self, spec: &ChildSpec) -> Result<ChildReport, Refusal> {
         self.request(ops::CHILD_RUN, spec)
+    }
+
+    /// Starts a game of its own and waits for its session.
+    ///
+    /// # Errors
+    /// `engine_unavailable`, `toolchain_unavailable`, `cancelled`, and what attaching its session gives.
+    pub fn start_game(&self, spec: &GameSpec) -> Result<GameStarted, Refusal> {
+        self.request(ops::GAME_START, spec)
+    }
+
+    /// Calls a method of a game that this call started.
+    ///
+    /// # Errors
+    /// The game's refusal, or a failure on the way to it.
+    pub fn call_game(&self, call: &GameCall) -> Result<Value, Refusal> {
+        self.request(ops::GAME_CALL, call)
+    }
+
+    /// Asks a game that this call started to end; one that does not is killed.
+    ///
+    /// # Errors
+    /// `not_found` for a game of another call.
+    pub fn end_game(&self, session_id: &str, wait_ms: u64) -> Result<GameEnded, Refusal> {
+        self.request(ops::GAME_END, &GameEnd { session_id: session_id.into(), wait_ms })
     }
 
     /// A folder outside of the project that is there until the call ends; for copies that are only checked.

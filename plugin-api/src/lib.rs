@@ -54,8 +54,8 @@ pub mod tool;
 pub mod prelude {
     pub use crate::{
         ctx::{
-            Change, ChildLine, ChildReport, ChildSpec, Ctx, EngineInfo, Expect, Level, Project,
-            Splice, Written,
+            Change, ChildLine, ChildReport, ChildSpec, Ctx, EngineInfo, Expect, GameCall,
+            GameEnded, GameSpec, GameStarted, Level, Project, Splice, Written,
         },
         desc::{Confirmation, Effects, Mode, SessionKind, Work},
         outcome::{Answer, Fact, Target, ToolResult},

@@ -15,6 +15,7 @@ mod packs;
 mod paths;
 mod refusals;
 mod renames;
+mod scenarios;
 mod server;
 mod surface;
 mod tidy;

@@ -202,7 +202,6 @@ fn provoke(code: &str) -> Option<(Stage, Value)> {
             slow["timeout_seconds"] = 1.into();
             stage.call("project_export", slow)
         }
-        "unimplemented" => stage.call("runtime_launch", json!({"detach": true})),
         "unprocessable" => {
             stage.project.write(".didi/blackboard/default.json", "no board");
             stage.call("blackboard_read", json!({}))
@@ -328,6 +327,10 @@ fn project_file_busy(stage: &mut Stage) -> Value {
 const UNPROVOKED: &[(&str, &str)] = &[
     ("cancelled", "a cancelled call gets no answer"),
     ("internal_error", "a fault of the server's; `packs.rs` shows one with a pack that panics"),
+    ("headless_engine", "only an attached engine says so"),
+    ("save_not_written", "only an attached editor says so"),
+    ("scenario_failed", "only a game of a real engine fails so; `scenarios.rs` shows one"),
+    ("teardown_failed", "only a game that does not end says so"),
     ("live_session_ended", "only an engine whose process has ended says so"),
     ("response_too_large", "no answer without an engine is that large"),
     ("setting_not_found", "only an attached engine says so"),

@@ -60,7 +60,8 @@ pub fn dependencies(source: &[u8]) -> Vec<Dependency<'_>> {
 fn naming_part(source: &[u8]) -> Document<'_> {
     let last = [&b"ext_resource"[..], b"instance_placeholder"]
         .into_iter()
-        .filter_map(|word| memmem::rfind(source, word))
+        // Forward, because hits are few and that way a search leaps over what holds none.
+        .filter_map(|word| memmem::find_iter(source, word).last())
         .max();
     let behind = last.and_then(|at| Some(at + memmem::find(&source[at..], b"\n[")?));
     if let Some(end) = behind

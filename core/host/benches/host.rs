@@ -14,6 +14,7 @@ use std::{hint::black_box, path::PathBuf, sync::Arc};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use didi_host::{
     answer::{CallResult, Economy, Outcome, Success, own},
+    bridge::Routes,
     cancel::Cancel,
     engine::{Engines, Places},
     files::ProjectFiles,
@@ -22,6 +23,7 @@ use didi_host::{
     services::{Services, Shared},
 };
 use didi_plugin_api::{abi::phase, desc::Mode};
+use didi_wire::session_dir::SessionDir;
 use serde_json::{Map, Value, json};
 
 const MEGABYTE: usize = 1_000_000;
@@ -54,6 +56,7 @@ fn answers(criterion: &mut Criterion) {
         mode: Mode::Local,
         meta: Map::new(),
         names: ("t".into(), "t".into()),
+        session: None,
     };
     let write = |omit_text_copy| {
         let economy = Economy { omit_text_copy, omit_session_descriptor: false };
@@ -86,8 +89,11 @@ fn boundary(criterion: &mut Criterion) {
     let root = open::open(&file, name, didi_plugin_api::stamp::API_VERSION).unwrap();
     open::describe(root, name).unwrap();
     let folder = tempfile::tempdir().unwrap();
+    let root_folder = folder.path().canonicalize().unwrap();
+    let sessions = SessionDir { path: root_folder.join("sessions"), checked: false };
     let shared = Shared {
-        files: ProjectFiles::new(folder.path().canonicalize().unwrap()),
+        routes: Arc::new(Routes::new(sessions, root_folder.clone())),
+        files: ProjectFiles::new(root_folder),
         engines: Arc::new(Engines::new(Places::default())),
     };
     let services = Services::for_resource(&shared, "bench", Mode::Local, &Cancel::default());

@@ -49,6 +49,8 @@ pub struct Spec<'a> {
     pub limit: Duration,
     /// Bytes of output kept.
     pub max_output_bytes: usize,
+    /// Whether it ends with this process.
+    pub ends_with_us: bool,
 }
 
 /// Runs a child to its end, its time limit or a cancel.
@@ -56,39 +58,97 @@ pub struct Spec<'a> {
 /// # Errors
 /// When the program can't be started.
 pub fn run(spec: &Spec<'_>, cancel: &Cancel) -> std::io::Result<ChildReport> {
-    let started = source::now();
-    let mut child = start(spec)?;
-    let pid = child.id();
-    let output = Arc::new(Mutex::new(Bounded::new(spec.max_output_bytes)));
-    let (open, readers) = mpsc::channel();
-    if let Some(stdout) = child.stdout.take() {
-        collect(stdout, false, &output, open.clone());
+    Ok(Running::start(spec)?.end(spec.limit, cancel))
+}
+
+/// A child that runs. Dropped, it is killed with everything under it.
+pub struct Running {
+    child: Option<Child>,
+    started: Instant,
+    output: Arc<Mutex<Bounded>>,
+    readers: Receiver<()>,
+}
+
+impl Running {
+    /// Starts a child whose output is gathered; the limit is left to [`Running::end`].
+    ///
+    /// # Errors
+    /// When the program can't be started.
+    pub fn start(spec: &Spec<'_>) -> std::io::Result<Self> {
+        let started = source::now();
+        let mut child = start(spec)?;
+        let output = Arc::new(Mutex::new(Bounded::new(spec.max_output_bytes)));
+        let (open, readers) = mpsc::channel();
+        if let Some(stdout) = child.stdout.take() {
+            collect(stdout, false, &output, open.clone());
+        }
+        if let Some(stderr) = child.stderr.take() {
+            collect(stderr, true, &output, open.clone());
+        }
+        Ok(Running { child: Some(child), started, output, readers })
     }
-    if let Some(stderr) = child.stderr.take() {
-        collect(stderr, true, &output, open.clone());
+
+    /// Its process id; 0 once it has ended.
+    pub fn pid(&self) -> u32 {
+        self.child.as_ref().map_or(0, Child::id)
     }
-    drop(open);
-    let end = wait(&mut child, started + spec.limit, cancel);
-    let tree_exited = match end {
-        End::Exited(_) => sweep_group(pid),
-        End::TimedOut | End::Cancelled => kill_tree(&mut child),
-    };
-    await_output(&readers);
-    let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
-    let status = match end {
-        End::Exited(status) => Some(status),
-        End::TimedOut | End::Cancelled => None,
-    };
-    Ok(ChildReport {
-        pid,
-        exit_code: status.and_then(|status| status.code()),
-        signal: status.and_then(signal_of),
-        timed_out: matches!(end, End::TimedOut),
-        tree_exited,
-        ran_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
-        lines: std::mem::take(&mut output.lines),
-        output_truncated: output.truncated,
-    })
+
+    /// Whether it still runs.
+    pub fn is_running(&mut self) -> bool {
+        self.child.as_mut().is_some_and(|child| matches!(child.try_wait(), Ok(None)))
+    }
+
+    /// Waits for its end, at most `limit` from its start, or until a cancel.
+    pub fn end(mut self, limit: Duration, cancel: &Cancel) -> ChildReport {
+        let deadline = self.started + limit;
+        self.end_by(deadline, cancel)
+    }
+
+    /// The same, until a point in time.
+    pub fn end_by(&mut self, deadline: Instant, cancel: &Cancel) -> ChildReport {
+        let pid = self.pid();
+        let (end, tree_exited) = match self.child.take() {
+            Some(mut child) => {
+                let end = wait(&mut child, deadline, cancel);
+                let tree_exited = match end {
+                    End::Exited(_) => sweep_group(pid),
+                    End::TimedOut | End::Cancelled => kill_tree(&mut child),
+                };
+                (end, tree_exited)
+            }
+            None => (End::Cancelled, true),
+        };
+        await_output(&self.readers);
+        let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
+        let status = match end {
+            End::Exited(status) => Some(status),
+            End::TimedOut | End::Cancelled => None,
+        };
+        ChildReport {
+            pid,
+            exit_code: status.and_then(|status| status.code()),
+            signal: status.and_then(signal_of),
+            timed_out: matches!(end, End::TimedOut),
+            tree_exited,
+            ran_ms: u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
+            lines: std::mem::take(&mut output.lines),
+            output_truncated: output.truncated,
+        }
+    }
+
+    /// Lets it run on after this process, its output no longer read. It has to write to nowhere already.
+    pub fn leave(mut self) {
+        // Dropping the handle of a process neither ends it nor waits for it.
+        drop(self.child.take());
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            kill_tree(&mut child);
+        }
+    }
 }
 
 enum End {
@@ -103,10 +163,15 @@ fn start(spec: &Spec<'_>) -> std::io::Result<Child> {
         .args(spec.args)
         .envs(spec.env.iter().map(|(name, value)| (name, value)))
         .current_dir(spec.folder)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+        .stdin(Stdio::null());
     own_group(&mut command);
+    if spec.ends_with_us {
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        end_with_parent(&mut command);
+    } else {
+        // A pipe to a process that is gone would end it at its next word.
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+    }
     command.spawn()
 }
 
@@ -114,7 +179,6 @@ fn start(spec: &Spec<'_>) -> std::io::Result<Child> {
 fn own_group(command: &mut Command) {
     use std::os::unix::process::CommandExt;
     command.process_group(0);
-    end_with_parent(command);
 }
 
 #[cfg(not(unix))]
@@ -136,7 +200,7 @@ fn end_with_parent(command: &mut Command) {
     }
 }
 
-#[cfg(all(unix, not(target_os = "linux")))]
+#[cfg(not(target_os = "linux"))]
 fn end_with_parent(_: &mut Command) {}
 
 #[cfg(unix)]

@@ -146,6 +146,7 @@ fn judge(file: &Path) -> Result<EngineInfo, String> {
         folder: Path::new("."),
         limit: VERSION_LIMIT,
         max_output_bytes: 4096,
+        ends_with_us: true,
     };
     let report = child::run(&spec, &Cancel::default())
         .map_err(|error| format!("can't be started: {error}"))?;

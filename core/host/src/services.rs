@@ -7,6 +7,7 @@
 //! Spec: P-33, services of the host.
 
 use std::{
+    collections::BTreeMap,
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
@@ -18,6 +19,7 @@ use abi_stable::{
     sabi_types::RRef,
     std_types::{RSlice, RStr},
 };
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use didi_plugin_api::{
     abi::{HostRef, HostV1, HostV1_TO, Reply, code},
     ctx::{CallContext, Change, ChildReport, ChildSpec, ops},
@@ -28,13 +30,13 @@ use didi_wire::{
     QUIET_ENGINE_VAR,
     methods::{self, Effect, Lookup},
 };
-use serde::Serialize;
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 use tempfile::TempDir;
 
 use crate::{
     answer::Live,
-    bridge::{self, Routes},
+    bridge::{self, Routes, route::Answered},
     cancel::Cancel,
     child,
     dispatch::route::Route,
@@ -42,6 +44,8 @@ use crate::{
     files::{ProjectFiles, WriteRecord},
     source,
 };
+
+mod games;
 
 /// Largest attachment of one answer, in bytes before encoding.
 pub const MAX_ATTACHMENT_BYTES: usize = 16 * 1024 * 1024;
@@ -53,8 +57,17 @@ pub const MAX_CHILD_LIMIT: Duration = Duration::from_secs(900);
 pub const MAX_CHILD_OUTPUT_BYTES: usize = 8 * 1024 * 1024;
 
 /// Operations of the growth point, by which a pack's `needs` are checked.
-pub const OPERATIONS: [&str; 5] =
-    [ops::CALL_CONTEXT, ops::ENGINE_FIND, ops::CHILD_RUN, ops::PROJECT_APPLY, ops::SCRATCH_FOLDER];
+pub const OPERATIONS: [&str; 9] = [
+    ops::CALL_CONTEXT,
+    ops::ENGINE_FIND,
+    ops::CHILD_RUN,
+    ops::PROJECT_APPLY,
+    ops::RECORD_WRITE,
+    ops::SCRATCH_FOLDER,
+    ops::GAME_START,
+    ops::GAME_CALL,
+    ops::GAME_END,
+];
 
 /// What all calls share.
 #[derive(Clone)]
@@ -93,6 +106,7 @@ pub struct Services {
     methods: Vec<String>,
     session: Option<String>,
     done: Mutex<Done>,
+    games: Mutex<BTreeMap<String, games::Game>>,
     scratch: Mutex<Option<TempDir>>,
 }
 
@@ -129,6 +143,7 @@ impl Services {
             methods: tool.bridge_methods.clone(),
             session: None,
             done: Mutex::default(),
+            games: Mutex::default(),
             scratch: Mutex::default(),
         }
     }
@@ -147,6 +162,7 @@ impl Services {
             methods: vec![],
             session: None,
             done: Mutex::default(),
+            games: Mutex::default(),
             scratch: Mutex::default(),
         }
     }
@@ -205,12 +221,39 @@ impl Services {
             }
         };
         let limit = Duration::from_millis(limit_ms);
-        answer(engine.call(method, &params, limit, &self.cancel).map(|answered| {
-            let mut done = self.done();
-            done.live.diagnostics.extend(answered.diagnostics);
-            done.live.repeats += answered.repeats;
-            answered.result
-        }))
+        answer(engine.call(method, &params, limit, &self.cancel).and_then(|it| self.take_in(it)))
+    }
+
+    /// Keeps what an engine said beside its result, and a picture as a part of the answer.
+    fn take_in(&self, answered: Answered) -> Result<Value, Refusal> {
+        let Answered { mut result, diagnostics, repeats } = answered;
+        if let Some(image) =
+            result.as_object_mut().and_then(|members| members.shift_remove("image"))
+        {
+            let text = image["data"].as_str().unwrap_or_default();
+            let mime = image["mime_type"].as_str().unwrap_or("image/png");
+            let data = STANDARD.decode(text).map_err(|error| {
+                let message = format!("the engine's picture can't be read: {error}");
+                Refusal::new(codes::ENGINE_REFUSED, message)
+                    .no_remedy("the extension sent something that is no picture")
+            })?;
+            self.attach(mime, data)?;
+        }
+        let mut done = self.done();
+        done.live.diagnostics.extend(diagnostics);
+        done.live.repeats += repeats;
+        Ok(result)
+    }
+
+    fn attach(&self, mime: &str, data: Vec<u8>) -> Result<(), Refusal> {
+        let mut done = self.done();
+        let have: usize = done.attachments.iter().map(|one| one.data.len()).sum();
+        if have + data.len() > MAX_ATTACHMENT_BYTES {
+            let message = format!("the attachments exceed {MAX_ATTACHMENT_BYTES} bytes");
+            return Err(Refusal::new(codes::RESPONSE_TOO_LARGE, message).field("arguments"));
+        }
+        done.attachments.push(Attachment { mime: mime.to_owned(), data });
+        Ok(())
     }
 
     fn run_child(&self, spec: &ChildSpec) -> Result<ChildReport, Refusal> {
@@ -228,6 +271,7 @@ impl Services {
                 folder: &folder,
                 limit,
                 max_output_bytes: spec.max_output_bytes.min(MAX_CHILD_OUTPUT_BYTES),
+                ends_with_us: true,
             },
             &self.cancel,
         )
@@ -270,6 +314,21 @@ impl Services {
         }
         let path = scratch.as_ref().map(|folder| folder.path().to_owned()).unwrap_or_default();
         Ok(path.canonicalize().unwrap_or(path))
+    }
+
+    /// Games are started by tools that run something, and by no preview.
+    fn game(&self, op: &str, payload: &[u8]) -> Reply {
+        if !self.may_write {
+            return fault(format!(
+                "`{}` declares no running here and tried to start a game",
+                self.label
+            ));
+        }
+        match op {
+            ops::GAME_START => ordered(payload, |spec| self.start_game(spec)),
+            ops::GAME_CALL => ordered(payload, |call| self.call_game(call)),
+            _ => ordered(payload, |end| self.end_game(end)),
+        }
     }
 
     fn write_record(&self, record: &[u8]) -> Reply {
@@ -322,15 +381,10 @@ impl Services {
     }
 
     fn keep_attachment(&self, mime: &str, data: &[u8]) -> Reply {
-        let mut done = self.done();
-        let have: usize = done.attachments.iter().map(|one| one.data.len()).sum();
-        if have + data.len() > MAX_ATTACHMENT_BYTES {
-            let message = format!("the attachments exceed {MAX_ATTACHMENT_BYTES} bytes");
-            let refusal = Refusal::new(codes::RESPONSE_TOO_LARGE, message).field("arguments");
-            return answer::<()>(Err(refusal));
+        match self.attach(mime, data.to_vec()) {
+            Ok(()) => Reply::new(code::OK, Vec::new()),
+            Err(refusal) => answer::<()>(Err(refusal)),
         }
-        done.attachments.push(Attachment { mime: mime.to_owned(), data: data.to_vec() });
-        Reply::new(code::OK, Vec::new())
     }
 }
 
@@ -348,6 +402,17 @@ fn cannot_start(program: &Path, error: &std::io::Error) -> Refusal {
     let message = format!("`{}` can't be started: {error}", program.display());
     Refusal::new(codes::TOOLCHAIN_UNAVAILABLE, message)
         .no_remedy("the program is missing or can't be run on this machine")
+}
+
+/// Reads an order to a game and carries it out.
+fn ordered<T: DeserializeOwned, R: Serialize>(
+    payload: &[u8],
+    work: impl FnOnce(&T) -> Result<R, Refusal>,
+) -> Reply {
+    match serde_json::from_slice(payload) {
+        Ok(order) => answer(work(&order)),
+        Err(error) => fault(format!("the order to a game can't be read: {error}")),
+    }
 }
 
 /// The refusal of work that its caller gave up.
@@ -439,6 +504,7 @@ impl HostV1 for Services {
             ops::PROJECT_APPLY => self.apply(payload.as_slice()),
             ops::RECORD_WRITE => self.write_record(payload.as_slice()),
             ops::SCRATCH_FOLDER => answer(self.scratch_folder()),
+            ops::GAME_START | ops::GAME_CALL | ops::GAME_END => self.game(op.as_str(), &payload),
             ops::CHILD_RUN => match serde_json::from_slice(payload.as_slice()) {
                 Ok(spec) => answer(self.run_child(&spec)),
                 Err(error) => fault(format!("the child's description can't be read: {error}")),

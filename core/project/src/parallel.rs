@@ -14,8 +14,10 @@ use std::{
 
 use didi_plugin_api::prelude::*;
 
-/// Items of a batch.
-const BATCH: usize = 128;
+/// Items of the first batch. Each batch is twice as long as the one before, up to a bound: a caller who wants little
+/// gets it soon, and one who wants all waits for few threads to start.
+const FIRST_BATCH: usize = 128;
+const LONGEST_BATCH: usize = 4_096;
 /// Most threads.
 const MAX_THREADS: usize = 4;
 /// Fewer items than this are not worth a thread.
@@ -28,19 +30,27 @@ pub fn each<'i, T: Sync, R: Send>(
     work: impl Fn(&T) -> R + Sync,
     mut take: impl FnMut(&'i T, R) -> ControlFlow<()>,
 ) -> Result<(), Refusal> {
-    for batch in items.chunks(BATCH) {
+    let (mut rest, mut length) = (items, FIRST_BATCH);
+    while !rest.is_empty() {
         ctx.check()?;
+        let (batch, later) = rest.split_at(length.min(rest.len()));
         for (item, result) in batch.iter().zip(run(batch, &work)) {
             if take(item, result).is_break() {
                 return Ok(());
             }
         }
+        (rest, length) = (later, (length * 2).min(LONGEST_BATCH));
     }
     Ok(())
 }
 
+/// Threads that one call works with.
+pub fn threads() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS)
+}
+
 fn run<T: Sync, R: Send>(batch: &[T], work: &(impl Fn(&T) -> R + Sync)) -> Vec<R> {
-    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS);
+    let threads = threads();
     if threads == 1 || batch.len() < MIN_ITEMS {
         return batch.iter().map(work).collect();
     }

@@ -34,8 +34,6 @@ const PHYSICS_FPS: &str = "physics/common/physics_ticks_per_second";
 /// The list of global classes that an import writes, below the project.
 const CLASS_CACHE: &str = ".godot/global_script_class_cache.cfg";
 
-const NO_BRIDGE: Code = Code::new(501, "unimplemented");
-
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[allow(clippy::struct_field_names, reason = "published names")]
@@ -51,7 +49,7 @@ struct Args {
     // Printed errors make the run a failure.
     #[serde(default = "yes")]
     break_on_error: bool,
-    /// Not in this build.
+    /// Leaves it running, attached, for other tools to drive.
     #[serde(default)]
     detach: bool,
     /// True: the project's.
@@ -121,7 +119,6 @@ pub(crate) fn tool() -> Tool {
     .legacy("execute_test_session")
     .preview(preview)
     .refuses(&[
-        NO_BRIDGE,
         codes::INVALID_ARGUMENTS,
         codes::NOT_FOUND,
         codes::FORBIDDEN,
@@ -141,13 +138,8 @@ struct Plan {
 }
 
 fn plan(ctx: &Ctx<'_>, args: &Args) -> Result<Plan, Refusal> {
-    if args.detach {
-        let message = "`detach` starts a game that other tools drive, which needs the bridge";
-        return Err(Refusal::new(NO_BRIDGE, message)
-            .no_remedy("drivable games need the bridge, which this build does not have"));
-    }
     has_project(ctx)?;
-    let scene = args.scene_path.as_deref().map(|path| scene(ctx, path)).transpose()?;
+    let scene = args.scene_path.as_deref().map(|path| project_scene(ctx, path)).transpose()?;
     options::check(ctx, &args.extra_args)?;
     let fixed_fps = fixed_fps(ctx, args)?;
     let engine = ctx.engine()?;
@@ -175,7 +167,8 @@ fn has_project(ctx: &Ctx<'_>) -> Result<(), Refusal> {
         .no_remedy("there is no project to run until the file is there"))
 }
 
-fn scene(ctx: &Ctx<'_>, path: &str) -> Result<ProjectPath, Refusal> {
+/// A scene of the project, by its path.
+pub(crate) fn project_scene(ctx: &Ctx<'_>, path: &str) -> Result<ProjectPath, Refusal> {
     let place = ctx.project().resolve(path, "scene_path")?;
     let shown = place.res_path();
     if !matches!(place.extension().as_str(), "tscn" | "scn") {
@@ -208,7 +201,7 @@ fn fixed_fps(ctx: &Ctx<'_>, args: &Args) -> Result<Option<u32>, Refusal> {
 }
 
 /// The physics rate that the project sets.
-fn physics_fps(ctx: &Ctx<'_>) -> Result<u32, Refusal> {
+pub(crate) fn physics_fps(ctx: &Ctx<'_>) -> Result<u32, Refusal> {
     let place = ctx.project().resolve("res://project.godot", "fixed_fps")?;
     if !place.is_file() {
         return Ok(DEFAULT_PHYSICS_FPS);
@@ -242,13 +235,67 @@ fn preview(ctx: &Ctx<'_>, args: Args) -> Result<Target, Refusal> {
     Ok(target)
 }
 
+/// What is said of a game that was left running.
+#[derive(Serialize)]
+struct Detached {
+    success: bool,
+    pid: u32,
+    session_published: bool,
+    game_session: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attach_error: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_code: Option<i32>,
+    summary: String,
+    fixed_fps: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limitation: Option<&'static str>,
+    engine_executable: String,
+    engine_version: String,
+}
+
+/// Starts a game that stays, and waits until it can be driven.
+fn detach(ctx: &Ctx<'_>, args: &Args, plan: Plan) -> ToolResult {
+    let started = ctx.start_game(&GameSpec {
+        args: plan.args,
+        keep: true,
+        wait_ms: args.timeout_seconds * 1000,
+        max_output_bytes: OUTPUT_BYTES,
+    })?;
+    let mut session = started.session;
+    let attach_error = session.as_mut().and_then(|one| one.as_object_mut()?.remove("attach_error"));
+    let summary = match (&session, &started.ended, &attach_error) {
+        (Some(_), _, None) => "The game runs and is the selected session".to_owned(),
+        (Some(_), _, Some(why)) => format!("The game runs and could not be attached: {why}"),
+        (None, Some(_), _) => "The game ended before it opened a session".to_owned(),
+        (None, None, _) => {
+            "The game runs and opened no session in time: other tools can't reach it".to_owned()
+        }
+    };
+    Answer::of(Detached {
+        success: session.is_some() && attach_error.is_none(),
+        pid: started.pid,
+        session_published: session.is_some(),
+        game_session: session,
+        attach_error,
+        exit_code: started.ended.and_then(|ended| ended.exit_code),
+        summary,
+        fixed_fps: plan.fixed_fps,
+        limitation: args.headless.then_some("a headless engine draws nothing"),
+        engine_executable: plan.engine.executable.to_string_lossy().into_owned(),
+        engine_version: plan.engine.version,
+    })
+}
+
 fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
     let plan = plan(ctx, &args)?;
+    if args.detach {
+        return detach(ctx, &args, plan);
+    }
     let ran = ctx.run_child(&ChildSpec {
         program: None,
         args: plan.args,
-        // A game that is launched is to be found, unlike an engine that answers one question.
-        env: vec![("DIDI_NO_SESSION".into(), String::new())],
+        env: vec![],
         folder: None,
         timeout_ms: args.timeout_seconds * 1000,
         max_output_bytes: OUTPUT_BYTES,

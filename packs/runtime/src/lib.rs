@@ -5,6 +5,7 @@
 use didi_plugin_api::prelude::*;
 
 mod launch;
+mod run_scenario;
 
 /// The pack.
 pub struct RuntimePack;
@@ -15,7 +16,7 @@ impl ToolPack for RuntimePack {
     }
 
     fn tools(&'static self) -> Vec<Tool> {
-        vec![launch::tool()]
+        vec![launch::tool(), run_scenario::tool()]
     }
 }
 

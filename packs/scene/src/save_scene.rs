@@ -4,6 +4,8 @@
 
 use didi_plugin_api::prelude::*;
 
+/// The editor said that it saved, and the file is as it was.
+const SAVE_NOT_WRITTEN: Code = Code::new(409, "save_not_written");
 const METHOD: &str = "editor.saveScene";
 
 #[derive(Deserialize, Serialize, JsonSchema)]
@@ -20,5 +22,5 @@ pub(crate) fn tool() -> Tool {
     .core()
     .modes(&[Mode::Live])
     .live(&[SessionKind::Editor], &[METHOD])
-    .refuses(&[codes::NOT_CONNECTED, codes::NOT_FOUND, codes::CONFLICT])
+    .refuses(&[codes::NOT_CONNECTED, codes::NOT_FOUND, codes::CONFLICT, SAVE_NOT_WRITTEN])
 }

@@ -108,7 +108,7 @@ pub(crate) fn tool() -> Tool {
 
 fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
     if ctx.mode() == Mode::Live {
-        return Answer::of(ctx.bridge_call("vision.captureViewport", &args)?);
+        return ctx.answer_of_engine("vision.captureViewport", &args);
     }
     if !CAMERAS.contains(&args.camera_identifier.as_str()) {
         let message = format!("no viewport `{}`; there are {}", args.camera_identifier, quoted());

@@ -5,6 +5,7 @@
 use didi_plugin_api::prelude::*;
 
 mod capture_frame;
+mod capture_passes;
 mod test_lab;
 
 /// The pack.
@@ -16,7 +17,7 @@ impl ToolPack for VisionPack {
     }
 
     fn tools(&'static self) -> Vec<Tool> {
-        vec![capture_frame::tool(), test_lab::tool()]
+        vec![capture_frame::tool(), capture_passes::tool(), test_lab::tool()]
     }
 }
 

@@ -28,7 +28,7 @@ use tempfile::TempDir;
 const FILES: usize = 9_000;
 const BYTES: usize = 200_000_000;
 /// Bytes of the large scene.
-const SCENE_BYTES: usize = 13_000_000;
+const SCENE_BYTES: u32 = 13_000_000;
 /// Runs of each measurement.
 const RUNS: usize = 9;
 /// Files that have just changed are read again for this long.
@@ -44,7 +44,7 @@ fn main() {
     search(&project);
     index(&project);
     let scene = folder.path().join("scene");
-    tree::scene(&scene, SCENE_BYTES);
+    tree::scene(&scene, SCENE_BYTES as usize);
     read_scene(&scene);
     edit_scene(&scene);
 }
@@ -109,7 +109,7 @@ fn search(project: &Path) {
         println!("| text search: `rg` is not on this machine | | | | |");
         return ours.report("text search", None);
     };
-    let lines = listed.stdout.iter().filter(|byte| **byte == b'\n').count();
+    let lines = String::from_utf8_lossy(&listed.stdout).lines().count();
     assert_eq!(lines, matches, "both find the same");
     peer.stdout(Stdio::null());
     let peers = Times::of(RUNS, || assert!(peer.status().unwrap().success()));
@@ -166,8 +166,8 @@ fn read_scene(project: &Path) {
     println!(
         "| peak memory of the server after it | {:.1} MB | | the file: {:.1} MB | {:.2}x |",
         peak / 1e6,
-        SCENE_BYTES as f64 / 1e6,
-        peak / SCENE_BYTES as f64
+        f64::from(SCENE_BYTES) / 1e6,
+        peak / f64::from(SCENE_BYTES)
     );
 }
 

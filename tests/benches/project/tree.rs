@@ -91,7 +91,7 @@ fn named(numbers: &mut Numbers, files: usize) -> String {
 
 fn script(numbers: &mut Numbers, index: usize, files: usize, size: usize) -> String {
     let mut text = String::new();
-    if index % 10 == 0 {
+    if index.is_multiple_of(10) {
         let _ = writeln!(text, "class_name C{index:05}");
     }
     text.push_str("extends Node\n\n");

@@ -7,7 +7,7 @@ use std::{cell::OnceCell, collections::BTreeSet, fs};
 
 use didi_formats::{
     config::ConfigFile,
-    document::{Document, ItemKind, Layout},
+    document::{Document, Item, ItemKind, Layout},
     edit::Edit,
     limits::HEADER_BYTES,
     resource,
@@ -60,6 +60,18 @@ fn parts(data: &[u8], layout: Layout) -> Vec<String> {
     items.map(|item| document.text(item.span).to_owned()).collect()
 }
 
+/// Whether every line ends in CR LF, `None` where no line ends. Line ends in values and names are text.
+fn line_ends(data: &[u8], layout: Layout) -> Option<bool> {
+    let document = Document::parse_as(data, layout).expect("an edited file can be read");
+    // The first half of the line end after a comment is the comment's. What else there is keeps ends apart.
+    let ends = |kind: &ItemKind| matches!(kind, ItemKind::Blank | ItemKind::Comment);
+    let piece = |item: &Item| if ends(&item.kind) { document.text(item.span) } else { "x" };
+    let text: Vec<u8> = document.items().iter().flat_map(|item| piece(item).bytes()).collect();
+    let count = |wanted: &[u8]| text.windows(wanted.len()).filter(|at| *at == wanted).count();
+    let (feeds, returns, both) = (count(b"\n"), count(b"\r"), count(b"\r\n"));
+    (feeds + returns > 0).then_some(feeds == both && returns == both)
+}
+
 /// Applies an edit and looks at what it changed: at most `replaced` of the parts, and no line end.
 fn edited(data: &[u8], layout: Layout, edit: &Edit, replaced: usize) -> Vec<u8> {
     let after = edit.apply(data);
@@ -68,13 +80,8 @@ fn edited(data: &[u8], layout: Layout, edit: &Edit, replaced: usize) -> Vec<u8> 
     let front = old.iter().zip(&new).take_while(same).count();
     let back = old.iter().rev().zip(new.iter().rev()).take_while(same).count();
     assert!(front + back + replaced >= old.len(), "more than one part changed: {old:?} {new:?}");
-    let ends = |bytes: &[u8]| {
-        let count = |wanted: &[u8]| bytes.windows(wanted.len()).filter(|at| *at == wanted).count();
-        (count(b"\n"), count(b"\r"), count(b"\r\n"))
-    };
-    let all_alike = |(feeds, returns, both)| feeds == both && returns == both;
-    if data.contains(&b'\n') && all_alike(ends(data)) {
-        assert!(all_alike(ends(&after)), "line ends are mixed");
+    if line_ends(data, layout) == Some(true) {
+        assert_ne!(line_ends(&after, layout), Some(false), "line ends are mixed");
     }
     after
 }

@@ -62,6 +62,7 @@ const BY_CODE: &[(&str, Remedy)] = &[
     ("foreign_project_session", Remedy::RetryWith("allow_foreign_project", true)),
     ("forbidden", Remedy::Nothing("the permissions keep the server from it")),
     ("gone", Remedy::RetryWith("dry_run", true)),
+    ("headless_engine", Remedy::NextCall("runtime_launch", "starts the game with a window")),
     ("invalid_arguments", Remedy::Field("arguments")),
     ("job_cancelled", Remedy::Field("request_id")),
     ("live_session_ended", Remedy::NextCall("runtime_list_sessions", SESSIONS_NOW)),
@@ -77,10 +78,12 @@ const BY_CODE: &[(&str, Remedy)] = &[
     ("request_id_conflict", Remedy::Field("request_id")),
     ("response_too_large", Remedy::Field("arguments")),
     ("route_deadline_exceeded", Remedy::NextCall("runtime_list_sessions", SESSIONS_NOW)),
+    ("save_not_written", Remedy::NextCall("runtime_read_output", "shows what the editor said")),
     (
         "session_kind_rejected",
         Remedy::NextCall("runtime_list_sessions", "finds an engine of the right kind"),
     ),
+    ("teardown_failed", Remedy::NextCall("runtime_list_sessions", SESSIONS_NOW)),
     ("timeout", Remedy::NextCall("runtime_list_sessions", "shows whether an engine still answers")),
     (
         "toolchain_unavailable",
@@ -93,7 +96,6 @@ const BY_CODE: &[(&str, Remedy)] = &[
 const WITHOUT_REMEDY: &[(&str, &str)] = &[
     ("internal_error", "the server is at fault, not the call"),
     ("engine_refused", "the engine ran and did not do it; its own words are in the message"),
-    ("unimplemented", "this build does not have it"),
 ];
 
 /// Adds the remedy that the refusal's code carries, unless its site named one.

@@ -38,7 +38,7 @@ pub struct Outcome {
     /// The tool's name as called, and its canonical name.
     pub names: (String, String),
     /// The engine that served.
-    pub session: Option<Identity>,
+    pub session: Option<Box<Identity>>,
 }
 
 /// What calls over the bridge left beside their results.
@@ -254,9 +254,13 @@ impl CallResult {
                 (content, Some(success.structured), false)
             }
             Err(refusal) => {
-                let text =
-                    error_document(refusal, outcome.mode, &outcome.names, outcome.session.as_ref())
-                        .to_string();
+                let text = error_document(
+                    refusal,
+                    outcome.mode,
+                    &outcome.names,
+                    outcome.session.as_deref(),
+                )
+                .to_string();
                 (vec![Content::Text { text }], None, true)
             }
         };

@@ -31,11 +31,8 @@ use crate::{cancel::Cancel, source};
 /// Longest wait for an ordinary call, connecting and writing included.
 pub const CALL_DEADLINE: Duration = Duration::from_secs(17);
 /// Longest wait for a handshake: three seconds, and the time in which an engine frees an idle connection.
-pub const HANDSHAKE_DEADLINE: Duration = if cfg!(windows) {
-    Duration::from_millis(3_000 + 1_000)
-} else {
-    Duration::from_millis(3_000 + 5_000)
-};
+pub const HANDSHAKE_DEADLINE: Duration =
+    Duration::from_secs(if cfg!(windows) { 3 + 1 } else { 3 + 5 });
 /// A connection that was idle for longer may have been taken away by the engine, so a new one is made.
 const MAX_IDLE: Duration = Duration::from_millis(if cfg!(windows) { 500 } else { 4_000 });
 /// Connections that are kept; an engine serves four at once.

@@ -130,7 +130,7 @@ impl Routes {
 
     /// Whether an engine has this server's project open.
     pub fn is_own(&self, identity: &Identity) -> bool {
-        PathBuf::from(&identity.project_path) == self.project
+        self.project == Path::new(&identity.project_path)
     }
 
     /// This server's project.
@@ -223,7 +223,7 @@ impl Routes {
     }
 
     fn refuse_foreign(&self, project: &str, foreign: Foreign) -> Result<(), Refusal> {
-        if foreign == Foreign::Allowed || PathBuf::from(project) == self.project {
+        if foreign == Foreign::Allowed || self.project == Path::new(project) {
             return Ok(());
         }
         let message = "the session's engine has another project open than this server";

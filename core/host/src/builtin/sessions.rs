@@ -4,7 +4,10 @@
 //!
 //! Spec: P-9, routes.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use didi_plugin_api::prelude::*;
 use didi_wire::{
@@ -110,6 +113,7 @@ struct Attached {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[allow(clippy::struct_field_names, reason = "published names")]
 struct Detached {
     detached: bool,
     connected: bool,
@@ -183,7 +187,7 @@ fn list(state: &State, args: &ListArgs) -> ToolResult {
         .map(|one| (one.identity, false))
         .chain(stale.into_iter().map(|one| (one.identity, true)))
         .filter(|(identity, _)| {
-            wanted.as_ref().is_none_or(|path| PathBuf::from(&identity.project_path) == *path)
+            wanted.as_ref().is_none_or(|path| path == Path::new(&identity.project_path))
         })
         .take(MAX_LISTED)
         .map(|(identity, stale)| Session {

@@ -125,6 +125,7 @@ impl Resource {
 }
 
 /// All that this process serves.
+#[derive(Default)]
 pub struct Catalog {
     tools: Vec<Arc<Tool>>,
     names: BTreeMap<String, Arc<Tool>>,
@@ -200,18 +201,6 @@ struct Building {
     catalog: Catalog,
     packs: BTreeMap<String, usize>,
     taken: BTreeMap<String, String>,
-}
-
-impl Default for Catalog {
-    fn default() -> Self {
-        Catalog {
-            tools: vec![],
-            names: BTreeMap::new(),
-            resources: vec![],
-            rows: vec![],
-            listings: Default::default(),
-        }
-    }
 }
 
 impl Building {

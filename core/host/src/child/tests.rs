@@ -12,6 +12,7 @@ fn shell(script: &str, limit_ms: u64, cancel: &Cancel) -> didi_plugin_api::ctx::
         folder: Path::new("/"),
         limit: Duration::from_millis(limit_ms),
         max_output_bytes: 1000,
+        ends_with_us: true,
     };
     run(&spec, cancel).unwrap()
 }

@@ -306,7 +306,7 @@ impl Asked {
             body: Ok(Success { structured, attachments: vec![] }),
             mode: self.mode,
             meta: Map::new(),
-            session: self.route.engine().map(|route| route.identity().clone()),
+            session: self.route.engine().map(|route| Box::new(route.identity().clone())),
             names: (self.call.name, self.tool.desc.name.clone()),
         }
     }

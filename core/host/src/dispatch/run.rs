@@ -99,7 +99,7 @@ impl Work {
                 Err(refusal)
             }
         };
-        let session = self.route.engine().map(|route| route.identity().clone());
+        let session = self.route.engine().map(|route| Box::new(route.identity().clone()));
         Outcome { body, mode: self.mode, meta: self.meta, names: self.names, session }
     }
 

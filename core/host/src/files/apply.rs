@@ -36,6 +36,8 @@ struct Prepared {
     place: ProjectPath,
     shown: String,
     before: Option<Vec<u8>>,
+    /// Of `before`.
+    digest: Option<String>,
     act: Act,
 }
 
@@ -120,7 +122,7 @@ impl ProjectFiles {
             Change::Remove { .. } if before.is_none() => return Err(missing(&shown)),
             Change::Remove { .. } => Act::Remove,
         };
-        Ok(Prepared { place, shown, before, act })
+        Ok(Prepared { place, shown, before, digest, act })
     }
 
     fn prepare_write(
@@ -238,8 +240,8 @@ impl Pass {
             let now = step.now()?;
             let digest = sha256_hex(&now.bytes);
             if now.changed {
-                let before =
-                    step.before.as_ref().map(|bytes| (bytes.len() as u64, sha256_hex(bytes)));
+                let length = step.before.as_ref().map(|bytes| bytes.len() as u64);
+                let before = length.zip(step.digest.clone());
                 let after = (now.bytes.len() as u64, digest.clone());
                 records.push(WriteRecord { path: now.path.clone(), before, after });
             }

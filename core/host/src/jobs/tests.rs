@@ -20,6 +20,7 @@ fn done() -> Outcome {
         mode: Mode::Local,
         meta: Map::new(),
         names: ("t".into(), "t".into()),
+        session: None,
     }
 }
 

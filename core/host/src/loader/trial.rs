@@ -80,6 +80,7 @@ pub fn run(copy: &Path, stamp: &Stamp) -> Result<PackDesc, Failed> {
         folder,
         limit: TRIAL_LIMIT,
         max_output_bytes: 64 * 1024,
+        ends_with_us: true,
     };
     let report = child::run(&spec, &Cancel::default());
     let written = read_document(&document);

@@ -131,7 +131,7 @@ impl Server {
         let result_type = terms.is_modern().then_some("complete");
         let mut economy = self.economy(terms);
         if economy.omit_session_descriptor && outcome.body.is_ok() {
-            let session = outcome.session.as_ref();
+            let session = outcome.session.as_deref();
             economy.omit_session_descriptor = session.is_some_and(|one| self.holds(terms, one));
         }
         responder.result(&CallResult::of(outcome, economy, result_type));

@@ -294,7 +294,6 @@ fn an_engine_that_does_not_start_is_quoted() {
 
 #[test]
 fn what_this_build_lacks_is_said() {
-    check_refused(&json!({ "detach": true }), "unimplemented", None);
     let folder = project();
     let kit = Kit::open::<RuntimePack>(folder.path());
     assert_eq!(kit.call(TOOL, &json!({})).unwrap_err().code, codes::ENGINE_UNAVAILABLE);
