@@ -88,6 +88,7 @@ const METHODS: &[(&str, Run)] = &[
     ("runtime.stop", Now(runtime::stop::run)),
     ("runtime.watchInvariants", Later(runtime::watch_invariants::run)),
     ("scene.addToGroup", Now(scene::add_to_group::run)),
+    ("scene.callMethod", Later(scene::call_method::run)),
     ("scene.close", Later(scene::close::run)),
     ("scene.create", Later(scene::create::run)),
     ("scene.duplicateNode", Now(scene::duplicate_node::run)),

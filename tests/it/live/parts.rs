@@ -311,3 +311,33 @@ fn a_shaders_values_and_a_cameras_place_are_set_and_saved() {
     let expected = json!([1.5, "(1.0, 0.0, 0.0, 1.0)", "(1.0, 2.0, 3.0)", 50.0]);
     assert_eq!(ask_engine(&project, body), expected);
 }
+
+#[test]
+fn a_tool_scripts_method_is_called_and_a_coroutine_awaited() {
+    let Some((project, _engine, mut client)) = opened() else { return };
+    project.write(
+        "tool.gd",
+        "@tool\nextends Node2D\n\nfunc add(a: int, b := 2):\n\treturn a + b\n\n\
+         func slow():\n\tawait get_tree().create_timer(0.2).timeout\n\treturn \"done\"\n\nfunc _hidden():\n\tpass\n",
+    );
+    project.write("plain.gd", "extends Node2D\n\nfunc add():\n\tpass\n");
+    for (name, script) in [("Tool", "tool"), ("Plain", "plain")] {
+        client.done("scene.instantiateNode", json!({"node_type": "Node2D", "name": name}));
+        let script = json!({"target_node": name, "script_path": format!("res://{script}.gd")});
+        client.done("script.attachToNode", script);
+    }
+    let call = |node: &str, method: &str, arguments: Value| json!({"target_node": node, "method_name": method, "arguments": arguments});
+    let sum = client.done("scene.callMethod", call("Tool", "add", json!([5])));
+    assert_eq!((&sum["returned"], &sum["awaited"]), (&json!(7), &json!(false)), "{sum}");
+    let slow = client.done("scene.callMethod", call("Tool", "slow", json!([])));
+    assert_eq!((&slow["returned"], &slow["awaited"]), (&json!("done"), &json!(true)), "{slow}");
+    let mut code = |node: &str, method: &str, arguments: Value| {
+        client.refused("scene.callMethod", call(node, method, arguments)).1
+    };
+    assert_eq!(code("Tool", "_hidden", json!([])), "method_private");
+    assert_eq!(code("Tool", "queue_free", json!([])), "method_not_declared");
+    assert_eq!(code("Tool", "add", json!([])), "argument_count_mismatch");
+    assert_eq!(code("Tool", "add", json!(["x"])), "argument_type_mismatch");
+    assert_eq!(code("Plain", "add", json!([])), "script_not_tool");
+    assert_eq!(code("Panel", "add", json!([])), "node_has_no_script");
+}
