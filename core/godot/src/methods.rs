@@ -6,6 +6,7 @@ mod asset;
 mod audio;
 mod editor;
 mod engine;
+mod gridmap;
 mod physics;
 mod previews;
 mod project;
@@ -67,6 +68,7 @@ const METHODS: &[(&str, Run)] = &[
     ("editor.saveScene", Now(editor::save_scene::run)),
     ("editor.undo", Now(editor::undo::run)),
     ("engine.classExists", Now(engine::class_exists::run)),
+    ("gridmap.setCells", Now(gridmap::set_cells::run)),
     ("physics.raycast", Now(physics::raycast::run)),
     ("physics.raycastBatch", Now(physics::raycast_batch::run)),
     ("project.getSetting", Now(project::get_setting::run)),
