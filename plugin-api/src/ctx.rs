@@ -31,6 +31,8 @@ pub mod ops {
     pub const PROJECT_APPLY: &str = "project.apply";
     /// Answers the path of a folder that lives as long as the call; since 1.1.
     pub const SCRATCH_FOLDER: &str = "scratch.folder";
+    /// Takes the name of an entry of the change journal, answers the entry; since 1.1.
+    pub const JOURNAL_ENTRY: &str = "journal.entry";
     /// Takes a [`super::RunRecord`], answers its `res://` path; since 1.1.
     pub const RECORD_WRITE: &str = "record.write";
     /// Takes a [`super::GameSpec`], answers a [`super::GameStarted`]; since 1.1.
@@ -53,6 +55,9 @@ pub struct CallContext {
     /// The runtime session that serves the call, or that a modern request named; 32 hex digits.
     #[serde(default)]
     pub runtime_session_id: Option<String>,
+    /// Whether the call runs as a job, so that nobody waits for its answer; since 1.1.
+    #[serde(default)]
+    pub job: bool,
 }
 
 /// An engine executable that can be used.
@@ -414,6 +419,14 @@ impl<'h> Ctx<'h> {
         self.request(ops::RECORD_WRITE, &record)
     }
 
+    /// An entry of the project's change journal, as it was recorded: `tool`, `undo` and what else it says.
+    ///
+    /// # Errors
+    /// `journal_entry_not_found`, `journal_unreadable`, `journal_format_newer`.
+    pub fn journal_entry(&self, id: &str) -> Result<Value, Refusal> {
+        self.request(ops::JOURNAL_ENTRY, &id)
+    }
+
     /// Tells a waiting client how far the work is. `total` 0 means that it is not known.
     pub fn progress(&self, done: u64, total: u64, note: &str) {
         self.host.progress(done, total, note.into());
@@ -439,6 +452,21 @@ impl<'h> Ctx<'h> {
         }
         Err(Refusal::new(codes::CANCELLED, "the caller gave up, and the work was stopped")
             .retry_after_ms(0))
+    }
+
+    /// Whether the call runs as a job, so that it may take longer than a caller waits.
+    pub fn is_job(&self) -> bool {
+        self.call.job
+    }
+
+    /// Waits between two looks at work that goes on elsewhere.
+    ///
+    /// # Errors
+    /// `cancelled`, before the wait and after it.
+    pub fn pause(&self, span: Duration) -> Result<(), Refusal> {
+        self.check()?;
+        std::thread::sleep(span);
+        self.check()
     }
 
     /// The runtime session that serves the call, or that its caller named; 32 hex digits.

@@ -43,6 +43,7 @@ pub mod lint;
 pub mod near;
 pub mod outcome;
 pub mod project_path;
+pub mod records;
 pub mod refusal;
 pub mod schema;
 pub mod stamp;
@@ -60,6 +61,7 @@ pub mod prelude {
         desc::{Confirmation, Effects, Mode, SessionKind, Work},
         outcome::{Answer, Fact, Target, ToolResult},
         project_path::{ProjectPath, ProjectRoot},
+        records::{self, Record, Rule},
         refusal::{Code, Refusal, codes},
         schema::AnyValue,
         tool::{Resource, Tool, ToolPack},

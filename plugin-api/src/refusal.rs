@@ -62,6 +62,14 @@ pub mod codes {
     pub const TIMEOUT: Code = Code::new(504, "timeout");
     /// The caller gave up, and the work was stopped.
     pub const CANCELLED: Code = Code::new(409, "cancelled");
+    /// No scene is open in the editor.
+    pub const NO_EDITED_SCENE: Code = Code::new(409, "no_edited_scene");
+    /// A node belongs to another scene's file than the open one.
+    pub const NODE_NOT_OWNED: Code = Code::new(409, "node_not_owned");
+    /// Another import goes on in the editor.
+    pub const EDITOR_IMPORT_BUSY: Code = Code::new(409, "editor_import_busy");
+    /// The editor is still reading the project.
+    pub const EDITOR_SCANNING: Code = Code::new(504, "editor_scanning");
     /// The host or the pack is at fault.
     pub const INTERNAL_ERROR: Code = Code::new(500, "internal_error");
 }

@@ -78,6 +78,7 @@ pub struct Record {
 struct Scripted {
     root: ProjectRoot,
     mode: Mode,
+    job: bool,
     engine: Option<EngineInfo>,
     child: Option<Child>,
     bridge: Option<Bridge>,
@@ -110,6 +111,7 @@ impl Kit {
         let host = Scripted {
             root,
             mode: Mode::Local,
+            job: false,
             engine: None,
             child: None,
             bridge: None,
@@ -125,6 +127,13 @@ impl Kit {
     #[must_use]
     pub fn mode(mut self, mode: Mode) -> Self {
         self.host.mode = mode;
+        self
+    }
+
+    /// Runs every call as a job from now on.
+    #[must_use]
+    pub fn jobs(mut self) -> Self {
+        self.host.job = true;
         self
     }
 
@@ -428,6 +437,7 @@ impl HostV1 for Scripted {
                 mode: self.mode,
                 server_version: env!("CARGO_PKG_VERSION").into(),
                 runtime_session_id: None,
+                job: self.job,
             })),
             ops::ENGINE_FIND => reply(self.engine.clone().ok_or_else(|| {
                 Refusal::new(codes::ENGINE_UNAVAILABLE, "no engine was scripted").floor()

@@ -6,7 +6,7 @@
 //! Spec: P-20, what a tool declares.
 
 use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
     ctx::Ctx,
@@ -84,6 +84,44 @@ impl Tool {
             run: Box::new(move |ctx, raw| run(ctx, arguments(raw)?)),
             preview: None,
         }
+    }
+
+    /// A tool that an engine of one of these kinds answers whole: its arguments are a bridge method's parameters,
+    /// and what the method says is the answer.
+    pub fn of_engine<A>(
+        name: &str,
+        about: &str,
+        effects: Effects,
+        kinds: &[SessionKind],
+        method: &'static str,
+    ) -> Self
+    where
+        A: DeserializeOwned + Serialize + JsonSchema,
+    {
+        Tool::new(name, about, effects, move |ctx, args: A| ctx.answer_of_engine(method, args))
+            .modes(&[Mode::Live])
+            .live(kinds, &[method])
+    }
+
+    /// The same tool with a check of its arguments before they are sent, and before a preview.
+    #[must_use]
+    pub fn checked<A, F>(mut self, check: F) -> Self
+    where
+        A: DeserializeOwned,
+        F: Fn(&A) -> Result<(), Refusal> + Send + Sync + Clone + 'static,
+    {
+        let (run, before_run) = (self.run, check.clone());
+        self.run = Box::new(move |ctx, raw| {
+            before_run(&arguments(raw)?)?;
+            run(ctx, raw)
+        });
+        self.preview = self.preview.map(|preview| -> PreviewHandler {
+            Box::new(move |ctx, raw| {
+                check(&arguments(raw)?)?;
+                preview(ctx, raw)
+            })
+        });
+        self
     }
 
     /// Shown in the core profile, too.

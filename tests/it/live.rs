@@ -4,8 +4,8 @@
 mod assets;
 mod authoring;
 mod expressions;
-mod game;
-mod parts;
+pub(crate) mod game;
+pub(crate) mod parts;
 mod pictures;
 mod previews;
 mod project;

@@ -11,6 +11,8 @@ mod contracts;
 mod godot;
 #[cfg(unix)]
 mod live;
+#[cfg(unix)]
+mod live_tools;
 mod packs;
 mod paths;
 mod refusals;

@@ -11,7 +11,10 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use didi_plugin_api::outcome::Target;
+use didi_plugin_api::{
+    outcome::Target,
+    refusal::{Code, Refusal},
+};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -48,6 +51,16 @@ const SECRET_WORDS: [&str; 9] = [
     "authorization",
 ];
 
+/// Why a journal of a later format is not read.
+const NEWER: &str = "it has a newer format";
+
+/// The journal has no entry of this name.
+const JOURNAL_ENTRY_NOT_FOUND: Code = Code::new(404, "journal_entry_not_found");
+/// The journal's file is not what this server writes.
+const JOURNAL_UNREADABLE: Code = Code::new(409, "journal_unreadable");
+/// The journal was written by a later version.
+const JOURNAL_FORMAT_NEWER: Code = Code::new(409, "journal_format_newer");
+
 /// What stands in place of a secret.
 const REDACTED: &str = "(redacted)";
 
@@ -63,6 +76,10 @@ pub struct Record<'a> {
     pub arguments: &'a Map<String, Value>,
     /// The files written.
     pub writes: &'a [WriteRecord],
+    /// The steps that the editor's undo histories gained.
+    pub undo_steps: &'a [Value],
+    /// The session that they were gained in.
+    pub session: Option<String>,
 }
 
 /// The journal of one project.
@@ -104,12 +121,27 @@ impl Journal {
         })
     }
 
+    /// One entry, as it was recorded.
+    ///
+    /// # Errors
+    /// `journal_entry_not_found`, `journal_unreadable`, `journal_format_newer`.
+    pub fn entry(&self, id: &str) -> Result<Value, Refusal> {
+        let kept = self.load().map_err(|why| {
+            let code = if why == NEWER { JOURNAL_FORMAT_NEWER } else { JOURNAL_UNREADABLE };
+            Refusal::new(code, format!("the change journal can't be read: {why}")).floor()
+        })?;
+        kept.entries.into_iter().find(|entry| entry["id"] == id).ok_or_else(|| {
+            let message = format!("the change journal has no entry `{id}`");
+            Refusal::new(JOURNAL_ENTRY_NOT_FOUND, message).floor()
+        })
+    }
+
     fn place(&self) -> PathBuf {
         self.files.root().folder().join(".didi/journal.json")
     }
 
     fn append(&self, record: &Record<'_>) -> io::Result<()> {
-        let busy = |refusal: didi_plugin_api::refusal::Refusal| io::Error::other(refusal.message);
+        let busy = |refusal: Refusal| io::Error::other(refusal.message);
         let lock = self.files.lock(".didi/journal.json", &Cancel::default()).map_err(busy)?;
         let mut kept = if let Ok(kept) = self.load() {
             kept
@@ -118,7 +150,7 @@ impl Journal {
             fs::rename(self.place(), self.files.root().folder().join(aside))?;
             Kept::default()
         };
-        kept.entries.push(self.entry(record));
+        kept.entries.push(self.new_entry(record));
         let surplus = kept.entries.len().saturating_sub(MAX_ENTRIES);
         kept.entries.drain(..surplus);
         kept.dropped += surplus as u64;
@@ -135,13 +167,13 @@ impl Journal {
         };
         let document: Value = serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
         if document["format"] != 1 {
-            return Err("it has a newer format".into());
+            return Err(NEWER.into());
         }
         let entries = document["entries"].as_array().ok_or("it has no entries")?.clone();
         Ok(Kept { entries, dropped: document["dropped"].as_u64().unwrap_or(0) })
     }
 
-    fn entry(&self, record: &Record<'_>) -> Value {
+    fn new_entry(&self, record: &Record<'_>) -> Value {
         let files: Vec<Value> = record.writes.iter().map(file_entry).collect();
         let side = |text: fn(&WriteRecord) -> Value| -> Value {
             match record.writes {
@@ -161,9 +193,13 @@ impl Journal {
             "before": side(|one| state(one.before.as_ref())),
             "after": side(|one| state(Some(&one.after))),
             "files": files,
-            "undo": null,
-            "undo_note": "a file written without an editor has no step in an editor's history",
         });
+        if record.undo_steps.is_empty() {
+            entry["undo"] = Value::Null;
+            entry["undo_note"] = "no history of an editor has a step for it".into();
+        } else {
+            entry["undo"] = json!({"session_id": record.session, "steps": record.undo_steps});
+        }
         if entry.to_string().len() > MAX_ENTRY_BYTES {
             entry["arguments"] = json!({"elided_bytes": entry["arguments"].to_string().len()});
         }

@@ -42,6 +42,7 @@ use crate::{
     dispatch::route::Route,
     engine::Engines,
     files::{ProjectFiles, WriteRecord},
+    journal::Journal,
     source,
 };
 
@@ -98,6 +99,7 @@ pub struct Services {
     mode: Mode,
     may_write: bool,
     previews: bool,
+    job: bool,
     label: String,
     cancel: Cancel,
     progress: Option<Progress>,
@@ -119,6 +121,8 @@ pub struct Done {
     pub attachments: Vec<Attachment>,
     /// What calls over the bridge left.
     pub live: Live,
+    /// The steps that the editor's undo histories gained, as the editor told them.
+    pub undo_steps: Vec<Value>,
 }
 
 impl Services {
@@ -136,6 +140,7 @@ impl Services {
             mode,
             may_write: tool.effects.mutates_project && !preview,
             previews: preview,
+            job: false,
             label: tool.name.clone(),
             cancel: cancel.clone(),
             progress,
@@ -155,6 +160,7 @@ impl Services {
             mode,
             may_write: false,
             previews: true,
+            job: false,
             label: uri.to_owned(),
             cancel: cancel.clone(),
             progress: None,
@@ -172,6 +178,13 @@ impl Services {
     pub fn over(mut self, route: &Route, named: Option<&str>) -> Self {
         self.session = route.session().or_else(|| named.map(str::to_owned));
         self.engine = route.engine().cloned();
+        self
+    }
+
+    /// The same, for a call that runs as a job.
+    #[must_use]
+    pub fn as_job(mut self, job: bool) -> Self {
+        self.job = job;
         self
     }
 
@@ -200,6 +213,7 @@ impl Services {
             mode: self.mode,
             server_version: env!("CARGO_PKG_VERSION").into(),
             runtime_session_id: self.session.clone(),
+            job: self.job,
         }
     }
 
@@ -239,7 +253,9 @@ impl Services {
             })?;
             self.attach(mime, data)?;
         }
+        let steps = take_undo_steps(&mut result);
         let mut done = self.done();
+        done.undo_steps.extend(steps);
         done.live.diagnostics.extend(diagnostics);
         done.live.repeats += repeats;
         Ok(result)
@@ -429,6 +445,15 @@ pub fn not_connected(what: &str) -> Refusal {
         .next_call("runtime_list_sessions", "finds the engines that can be attached")
 }
 
+/// The steps that a command gained stand beside its result; they are the journal's.
+fn take_undo_steps(result: &mut Value) -> Vec<Value> {
+    let steps = result.as_object_mut().and_then(|members| members.shift_remove("undo_steps"));
+    match steps {
+        Some(Value::Array(steps)) => steps,
+        _ => vec![],
+    }
+}
+
 fn is_read(method: &str) -> bool {
     matches!(methods::lookup(method), Lookup::Method(known) if known.effect == Effect::Reads)
 }
@@ -503,6 +528,12 @@ impl HostV1 for Services {
             ops::ENGINE_FIND => answer(self.shared.engines.find()),
             ops::PROJECT_APPLY => self.apply(payload.as_slice()),
             ops::RECORD_WRITE => self.write_record(payload.as_slice()),
+            ops::JOURNAL_ENTRY => match serde_json::from_slice::<String>(payload.as_slice()) {
+                Ok(id) => answer(Journal::new(self.shared.files.clone()).entry(&id)),
+                Err(error) => {
+                    fault(format!("the name of a journal's entry can't be read: {error}"))
+                }
+            },
             ops::SCRATCH_FOLDER => answer(self.scratch_folder()),
             ops::GAME_START | ops::GAME_CALL | ops::GAME_END => self.game(op.as_str(), &payload),
             ops::CHILD_RUN => match serde_json::from_slice(payload.as_slice()) {

@@ -5,21 +5,25 @@ use didi_plugin_api::prelude::*;
 mod analyze_impact;
 mod answer;
 mod apply_changes;
+mod asset_reimport;
 mod audit_assets;
 mod blackboard;
 mod board;
 mod code;
+mod detached;
 mod get_setting;
 mod get_uid_map;
 mod index;
 mod inspect;
 mod list_autoloads;
+mod list_input_actions;
 mod list_resources;
 mod md5;
 mod move_files;
 mod names;
 mod references;
 mod refuse;
+mod reload_project;
 mod rename_references;
 mod resource_create;
 mod resources;
@@ -28,6 +32,8 @@ mod scan;
 mod search_symbols;
 mod search_text;
 mod searching;
+mod set_autoload;
+mod set_input_action;
 mod set_setting;
 mod settings;
 mod splice;
@@ -61,6 +67,11 @@ impl ToolPack for ProjectPack {
             get_setting::tool(),
             list_autoloads::tool(),
             set_setting::tool(),
+            set_autoload::tool(),
+            list_input_actions::tool(),
+            set_input_action::tool(),
+            asset_reimport::tool(),
+            reload_project::tool(),
             get_uid_map::tool(),
             run_tests::tool(),
             verify_changes::tool(),

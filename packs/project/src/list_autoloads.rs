@@ -12,7 +12,7 @@ use crate::settings::{self, SETTINGS};
 #[cfg(test)]
 mod tests;
 
-const METHOD: &str = "project.listAutoloads";
+pub(crate) const METHOD: &str = "project.listAutoloads";
 const LIMITATION: &str =
     "project.godot says what is declared, not what a running engine has loaded";
 

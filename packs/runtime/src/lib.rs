@@ -5,6 +5,7 @@
 use didi_plugin_api::prelude::*;
 
 mod launch;
+mod live;
 mod run_scenario;
 
 /// The pack.
@@ -16,7 +17,9 @@ impl ToolPack for RuntimePack {
     }
 
     fn tools(&'static self) -> Vec<Tool> {
-        vec![launch::tool(), run_scenario::tool()]
+        let mut tools = vec![launch::tool(), run_scenario::tool()];
+        tools.extend(live::tools());
+        tools
     }
 }
 

@@ -6,8 +6,8 @@ use didi_plugin_api::prelude::*;
 
 mod get_hierarchy;
 mod list_buses;
+mod live;
 mod rename_node;
-mod save_scene;
 mod walk;
 
 /// The pack.
@@ -19,7 +19,9 @@ impl ToolPack for ScenePack {
     }
 
     fn tools(&'static self) -> Vec<Tool> {
-        vec![get_hierarchy::tool(), list_buses::tool(), rename_node::tool(), save_scene::tool()]
+        let mut tools = vec![get_hierarchy::tool(), list_buses::tool(), rename_node::tool()];
+        tools.extend(live::tools());
+        tools
     }
 }
 

@@ -4,6 +4,7 @@
 
 use didi_plugin_api::prelude::*;
 
+mod attach_to_node;
 mod check;
 mod check_syntax;
 mod create;
@@ -34,6 +35,7 @@ impl ToolPack for ScriptPack {
             reflect_class::tool(),
             shader_check::tool(),
             csharp_build::tool(),
+            attach_to_node::tool(),
         ]
     }
 }

@@ -4,7 +4,7 @@ use didi_tests::{Project, live::Engine};
 use serde_json::{Value, json};
 
 /// A game whose one node counts frames and remembers input.
-fn counter() -> Project {
+pub(crate) fn counter() -> Project {
     let project = Project::sample();
     project.write(
         "counter.gd",

@@ -6,7 +6,7 @@ use didi_tests::{
 };
 use serde_json::{Value, json};
 
-const MAP: &str = r#"[gd_scene load_steps=5 format=3]
+pub(crate) const MAP: &str = r#"[gd_scene load_steps=5 format=3]
 
 [ext_resource type="Texture2D" path="res://icon.svg" id="1"]
 
@@ -60,7 +60,7 @@ text = "Light it"
 visible = false
 "#;
 
-const LIBRARY: &str = r#"[gd_resource type="AnimationLibrary" load_steps=2 format=3]
+pub(crate) const LIBRARY: &str = r#"[gd_resource type="AnimationLibrary" load_steps=2 format=3]
 
 [sub_resource type="Animation" id="r"]
 resource_name = "run"

@@ -92,6 +92,157 @@ const BY_CODE: &[(&str, Remedy)] = &[
     ("unprocessable", Remedy::Nothing("the file has to be mended before this tool can use it")),
 ];
 
+/// Remedies of what an attached engine refuses; it names a closer one itself where it knows one.
+const BY_LIVE_CODE: &[(&str, Remedy)] = &[
+    ("animation_library_already_added", Remedy::Nothing("what was asked for is so already")),
+    ("animation_library_differs_from_disk", Remedy::RetryWith("reload_from_disk", true)),
+    ("animation_library_name_taken", Remedy::Field("library_name")),
+    (
+        "animation_library_postcondition_mismatch",
+        Remedy::NextCall("anim_list_tracks", "tells what the player holds now"),
+    ),
+    (
+        "animation_library_reload_failed",
+        Remedy::NextCall("runtime_read_output", "tells what the engine said of the file"),
+    ),
+    (
+        "animation_library_slot",
+        Remedy::NextCall("anim_add_library", "adds a library with its name"),
+    ),
+    ("animation_library_undo_registration_failed", Remedy::RetryAfterMs(0)),
+    ("animation_library_unloadable", Remedy::Field("library_path")),
+    ("asset_import_failed", Remedy::Field("paths")),
+    ("asset_not_indexed", Remedy::Field("paths")),
+    ("asset_reimport_active", Remedy::RetryAfterMs(1000)),
+    ("batch_writes_overlap", Remedy::Field("writes")),
+    ("cyclic_instance", Remedy::Field("scene_path")),
+    ("declared_signal_not_found", Remedy::Field("signal_name")),
+    ("dirty_state_unavailable", Remedy::RetryWith("discard_unsaved", true)),
+    ("duplicate_tilemap_coordinate", Remedy::Field("cells")),
+    ("editor_import_busy", Remedy::RetryAfterMs(2000)),
+    ("editor_scanning", Remedy::RetryAfterMs(2000)),
+    ("engine_default_action", Remedy::RetryWith("include_engine_defaults", true)),
+    ("expression_execution_failed", Remedy::Field("expression")),
+    ("expression_parse_failed", Remedy::Field("expression")),
+    ("game_not_paused", Remedy::NextCall("runtime_set_paused", "pauses the game")),
+    ("input_action_not_found", Remedy::Field("action")),
+    ("input_queue_full", Remedy::NextCall("runtime_step", "hands the held events over")),
+    ("invalid_undo_reference", Remedy::Field("journal_entry")),
+    ("invariant_watch_active", Remedy::RetryAfterMs(5000)),
+    (
+        "journal_entry_multi_step",
+        Remedy::NextCall("editor_undo", "without an entry, once for each step"),
+    ),
+    ("journal_entry_not_found", Remedy::Field("journal_entry")),
+    (
+        "journal_entry_not_undoable",
+        Remedy::Nothing("a change of files is not taken back by the editor's Undo"),
+    ),
+    ("journal_format_newer", Remedy::Nothing("a later version of the server wrote it")),
+    (
+        "journal_unreadable",
+        Remedy::Nothing("the next change sets the file aside and begins a new one"),
+    ),
+    ("library_path_case_mismatch", Remedy::Field("library_path")),
+    ("malformed_input_map_entry", Remedy::RetryWith("replace", true)),
+    ("no_edited_scene", Remedy::NextCall("scene_open", "opens a scene to edit")),
+    (
+        "node_inherited",
+        Remedy::Nothing(
+            "the node belongs to the scene file that `base_scene` names, and is removed there",
+        ),
+    ),
+    (
+        "node_not_owned",
+        Remedy::Nothing(
+            "the node belongs to the scene file that `owner_scene` names, and is changed there",
+        ),
+    ),
+    ("not_a_packed_scene", Remedy::Field("scene_path")),
+    ("not_an_animation_library", Remedy::Field("library_path")),
+    ("nothing_to_redo", Remedy::Nothing("the history has no step in this direction")),
+    ("nothing_to_undo", Remedy::Nothing("the history has no step in this direction")),
+    (
+        "packed_scene_dependencies_missing",
+        Remedy::NextCall("project_audit_assets", "finds what the scene names and is not there"),
+    ),
+    ("paused_game_session", Remedy::NextCall("runtime_set_paused", "lets the game go on")),
+    ("press_refused", Remedy::Field("actions")),
+    (
+        "project_file_not_writable",
+        Remedy::Nothing("the file's own permissions keep it from being written"),
+    ),
+    ("property_not_found", Remedy::Field("property_name")),
+    ("property_path_invalid", Remedy::Field("property_name")),
+    ("property_path_not_resource", Remedy::Field("property_name")),
+    ("property_slot_empty", Remedy::Field("property_name")),
+    ("property_type_unsupported", Remedy::Field("property_name")),
+    ("property_write_excluded", Remedy::Field("property_name")),
+    ("reimport_idle_timeout", Remedy::Field("request_id")),
+    ("reimport_needs_job", Remedy::Field("request_id")),
+    ("reimport_not_found", Remedy::Field("request_id")),
+    ("reimport_unread", Remedy::Field("request_id")),
+    ("reload_not_found", Remedy::Field("request_id")),
+    ("reload_unread", Remedy::Field("request_id")),
+    ("repause_failed", Remedy::NextCall("runtime_set_paused", "pauses the game")),
+    ("runtime_step_active", Remedy::RetryAfterMs(500)),
+    (
+        "save_not_written",
+        Remedy::NextCall("runtime_read_output", "tells what the engine said while it saved"),
+    ),
+    ("scene_exploration_active", Remedy::RetryAfterMs(5000)),
+    ("scene_never_saved", Remedy::RetryWith("discard_unsaved", true)),
+    ("script_already_attached", Remedy::Field("target_node")),
+    ("script_assignment_rejected", Remedy::Field("script_path")),
+    ("script_base_incompatible", Remedy::Field("target_node")),
+    ("signal_connection_already_exists", Remedy::Nothing("what was asked for is so already")),
+    ("signal_target_arity_incompatible", Remedy::Field("target_method")),
+    (
+        "subresource_not_saved",
+        Remedy::NextCall("scene_open", "opens the scene that keeps the resource"),
+    ),
+    ("target_method_not_found", Remedy::Field("target_method")),
+    (
+        "target_script_not_compiled",
+        Remedy::NextCall("script_check_syntax", "tells what keeps the script from compiling"),
+    ),
+    (
+        "tilemap_layer_has_no_tileset",
+        Remedy::NextCall("scene_set_property", "gives the layer its `tile_set`"),
+    ),
+    (
+        "tilemap_target_not_found",
+        Remedy::NextCall("scene_get_hierarchy", "lists the nodes there are"),
+    ),
+    ("tilemap_target_wrong_type", Remedy::Field("tilemap_path")),
+    ("tilemap_tile_not_found", Remedy::Field("cells")),
+    (
+        "undo_entry_blocked",
+        Remedy::NextCall("scene_open", "brings the scene of the entry to the front"),
+    ),
+    ("undo_entry_gone", Remedy::Nothing("an editor's histories end with it")),
+    (
+        "undo_entry_later_history",
+        Remedy::NextCall("editor_undo", "without an entry, takes back the later steps first"),
+    ),
+    (
+        "undo_entry_misdirected",
+        Remedy::NextCall("editor_redo", "makes the step again that was taken back by mistake"),
+    ),
+    ("undo_entry_undone", Remedy::Nothing("what was asked for is so already")),
+    ("undo_failed", Remedy::NextCall("runtime_read_output", "tells what the editor said")),
+    (
+        "unknown_outcome",
+        Remedy::NextCall(
+            "runtime_list_sessions",
+            "shows whether the engine still runs; read back what was done before it is sent again",
+        ),
+    ),
+    ("unsafe_expression", Remedy::Field("expression")),
+    ("unsaved_changes", Remedy::RetryWith("discard_unsaved", true)),
+    ("unsaved_scan_limit", Remedy::RetryWith("discard_unsaved", true)),
+];
+
 /// Codes that carry no remedy, with the reason.
 const WITHOUT_REMEDY: &[(&str, &str)] = &[
     ("internal_error", "the server is at fault, not the call"),
@@ -104,8 +255,10 @@ pub fn fill(refusal: &mut Refusal, tool: &str) {
         return;
     }
     let code = refusal.code.name.as_ref();
-    let remedy = by_tool(code, tool, &refusal.message)
-        .or_else(|| BY_CODE.iter().find(|(name, _)| *name == code).map(|(_, remedy)| *remedy));
+    let remedy = by_tool(code, tool, &refusal.message).or_else(|| {
+        let mut known = BY_CODE.iter().chain(BY_LIVE_CODE);
+        known.find(|(name, _)| *name == code).map(|(_, remedy)| *remedy)
+    });
     let (key, value) = match remedy {
         Some(Remedy::Field(name)) => ("field", name.into()),
         Some(Remedy::RetryWith(name, value)) => ("retry_with", json!({ name: value })),
@@ -171,7 +324,12 @@ pub fn codes_in_use(catalog: &Catalog) -> BTreeMap<String, u16> {
         gates::LIVE_SESSION_ENDED,
     ];
     let declared = catalog.tools().iter().flat_map(|tool| tool.desc.codes.iter().cloned());
-    gates.into_iter().chain(declared).map(|code| (code.name.into_owned(), code.status)).collect()
+    let mut found = BTreeMap::new();
+    for code in gates.into_iter().chain(declared) {
+        // `request_failed` has a status for each way of failing; the first is that of the sessions.
+        found.entry(code.name.into_owned()).or_insert(code.status);
+    }
+    found
 }
 
 /// The tables as the manifest publishes them.

@@ -43,6 +43,9 @@ pub const HANDSHAKE: &str = "session.handshake";
 /// The engine is not who its descriptor says.
 const IDENTITY_REJECTED: Code = Code::new(409, "protocol_version_rejected");
 
+#[cfg(test)]
+mod tests;
+
 /// An engine that this process holds.
 pub struct Route {
     descriptor: Descriptor,
@@ -149,8 +152,7 @@ impl Route {
         limit: Duration,
         cancel: &Cancel,
     ) -> Result<Answered, Refusal> {
-        let limit = if limit.is_zero() { CALL_DEADLINE } else { limit.min(CALL_DEADLINE) };
-        let answered = self.call_within(method, params, limit, cancel)?;
+        let answered = self.call_within(method, params, longest(method, params, limit), cancel)?;
         if method == "runtime.stop" {
             self.stop_requested.store(true, Ordering::Release);
         }
@@ -254,4 +256,14 @@ impl Route {
         self.retired.store(true, Ordering::Release);
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
+}
+
+/// How long a call may take: as its caller says, or the usual deadline; a call that watches a window has the
+/// window's length on top.
+fn longest(method: &str, params: &Map<String, Value>, limit: Duration) -> Duration {
+    let most = match methods::lookup(method) {
+        Lookup::Method(known) => CALL_DEADLINE + known.extra_time(params),
+        _ => CALL_DEADLINE,
+    };
+    if limit.is_zero() { most } else { limit.min(most) }
 }

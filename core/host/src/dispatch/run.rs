@@ -50,6 +50,7 @@ pub fn run(approved: Approved, host: &Dispatcher) -> Result<Verdict, Refusal> {
         names: names.clone(),
         tool,
         meta,
+        as_job,
     };
     if !as_job {
         return Ok(Verdict::Done(work.execute(&call.cancel, call.progress)));
@@ -71,6 +72,7 @@ struct Work {
     target: Option<Target>,
     names: (String, String),
     meta: Map<String, Value>,
+    as_job: bool,
 }
 
 impl Work {
@@ -78,7 +80,8 @@ impl Work {
         let desc = &self.tool.desc;
         let fields = take_fields(&mut self.arguments, desc);
         let services = Services::new(&self.shared, desc, self.mode, false, cancel, progress)
-            .over(&self.route, self.named_session.as_deref());
+            .over(&self.route, self.named_session.as_deref())
+            .as_job(self.as_job);
         let reply = self.tool.run(&to_bytes(&self.arguments), &services);
         let mut answer = read_answer(&reply, &desc.name);
         if let Err(refusal) = &mut answer {
@@ -114,6 +117,8 @@ impl Work {
             target: self.target.as_ref(),
             arguments: &self.arguments,
             writes: &done.writes,
+            undo_steps: &done.undo_steps,
+            session: self.route.session(),
         });
     }
 }

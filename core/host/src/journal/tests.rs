@@ -30,7 +30,35 @@ fn record(journal: &Journal, tool: &str) {
         target: None,
         arguments: &arguments,
         writes: &writes,
+        undo_steps: &[],
+        session: None,
     });
+}
+
+#[test]
+fn an_entry_tells_the_steps_that_its_change_gained() {
+    let (dir, journal) = journal();
+    let steps = [json!({"history": "scene", "version": 7, "action": "Add Lamp"})];
+    journal.record(&Record {
+        tool: "scene_instantiate_node",
+        applied: true,
+        target: None,
+        arguments: &Map::new(),
+        writes: &[],
+        undo_steps: &steps,
+        session: Some("s".into()),
+    });
+    let shown = journal.read()["entries"][0].clone();
+    assert_eq!(shown["undo"], json!({"session_id": "s", "steps": steps}));
+    assert_eq!(shown["undo_state"], "unknown");
+    let entry = journal.entry(shown["id"].as_str().unwrap()).unwrap();
+    assert_eq!(entry["undo"], shown["undo"]);
+    let code = |id: &str| journal.entry(id).unwrap_err().code.name.into_owned();
+    assert_eq!(code("1-abcdef"), "journal_entry_not_found");
+    fs::write(dir.path().join(".didi/journal.json"), "{\"format\": 2}").unwrap();
+    assert_eq!(code("1-abcdef"), "journal_format_newer");
+    fs::write(dir.path().join(".didi/journal.json"), "{broken").unwrap();
+    assert_eq!(code("1-abcdef"), "journal_unreadable");
 }
 
 #[test]

@@ -4,8 +4,8 @@
 
 use didi_plugin_api::prelude::*;
 
-/// The editor said that it saved, and the file is as it was.
-const SAVE_NOT_WRITTEN: Code = Code::new(409, "save_not_written");
+use super::{EDITOR, codes};
+
 const METHOD: &str = "editor.saveScene";
 
 #[derive(Deserialize, Serialize, JsonSchema)]
@@ -13,14 +13,20 @@ const METHOD: &str = "editor.saveScene";
 struct Args {}
 
 pub(crate) fn tool() -> Tool {
-    Tool::new(
+    Tool::of_engine::<Args>(
         "editor_save_scene",
         "Saves the edited scene and reads the file back.",
         Effects::CHANGES,
-        |ctx, args: Args| ctx.answer_of_engine(METHOD, args),
+        EDITOR,
+        METHOD,
     )
     .core()
-    .modes(&[Mode::Live])
-    .live(&[SessionKind::Editor], &[METHOD])
-    .refuses(&[codes::NOT_CONNECTED, codes::NOT_FOUND, codes::CONFLICT, SAVE_NOT_WRITTEN])
+    .refuses(&[
+        codes::NOT_CONNECTED,
+        codes::NOT_FOUND,
+        codes::CONFLICT,
+        codes::NO_EDITED_SCENE,
+        codes::SCENE_NEVER_SAVED,
+        codes::SAVE_NOT_WRITTEN,
+    ])
 }

@@ -1,0 +1,49 @@
+//! `runtime_step`: lets a paused game run for some frames.
+//!
+//! Spec: P-54, running games.
+
+use didi_plugin_api::prelude::*;
+
+use super::{GAME, SESSION_KIND_REJECTED, get_tree, pause_state};
+
+const METHOD: &str = "runtime.step";
+
+/// The game runs.
+const GAME_NOT_PAUSED: Code = Code::new(409, "game_not_paused");
+/// The game is being stepped.
+const STEP_ACTIVE: Code = Code::new(409, "runtime_step_active");
+/// The game runs on after the step.
+const REPAUSE_FAILED: Code = Code::new(500, "repause_failed");
+
+#[derive(Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 60))]
+    frames: u32,
+}
+
+fn one() -> u32 {
+    1
+}
+
+pub(crate) fn tool() -> Tool {
+    Tool::of_engine::<Args>(
+        "runtime_step",
+        "Runs a paused game for exact frames and pauses it again.",
+        Effects::CHANGES,
+        GAME,
+        METHOD,
+    )
+    .core()
+    .live(GAME, &[METHOD, get_tree::METHOD])
+    .preview(|ctx, _: Args| pause_state(ctx))
+    .refuses(&[
+        codes::INVALID_ARGUMENTS,
+        codes::NOT_CONNECTED,
+        SESSION_KIND_REJECTED,
+        GAME_NOT_PAUSED,
+        STEP_ACTIVE,
+        REPAUSE_FAILED,
+    ])
+}
