@@ -385,7 +385,6 @@ const UNPROVOKED: &[(&str, &str)] = &[
     ("save_not_written", "only an attached editor says so"),
     ("scenario_failed", "only a game of a real engine fails so; `scenarios.rs` shows one"),
     ("teardown_failed", "only a game that does not end says so"),
-    ("unimplemented", "only an attached engine says so, of what it has no way to tell"),
     ("live_session_ended", "only an engine whose process has ended says so"),
     ("response_too_large", "no answer without an engine is that large"),
     ("setting_not_found", "only an attached engine says so"),

@@ -73,6 +73,15 @@ impl Engine {
         Self::start(project, SessionKind::Editor, &["--editor"])
     }
 
+    /// A headless editor that quits by itself after so many frames.
+    ///
+    /// # Panics
+    /// When it opens no session in time.
+    pub fn passing_editor(project: &Project, frames: u32) -> Option<Self> {
+        let frames = frames.to_string();
+        Self::start(project, SessionKind::Editor, &["--editor", "--quit-after", &frames])
+    }
+
     /// A headless game of a project.
     ///
     /// # Panics
@@ -179,10 +188,7 @@ impl Engine {
     /// # Panics
     /// When nobody listens.
     pub fn connect(&self) -> Client {
-        let stream = UnixStream::connect(&self.descriptor.identity.endpoint).expect("it listens");
-        stream.set_read_timeout(Some(ANSWER_LIMIT)).expect("a limit can be set");
-        let token = self.descriptor.token.reveal().to_owned();
-        Client { stream, decoder: Decoder::new(), token, next_id: 1 }
+        Client::of(&self.descriptor)
     }
 
     /// Waits for its end.
@@ -288,6 +294,17 @@ pub struct Client {
 }
 
 impl Client {
+    /// A connection to a session.
+    ///
+    /// # Panics
+    /// When nobody listens.
+    pub fn of(descriptor: &Descriptor) -> Self {
+        let stream = UnixStream::connect(&descriptor.identity.endpoint).expect("it listens");
+        stream.set_read_timeout(Some(ANSWER_LIMIT)).expect("a limit can be set");
+        let token = descriptor.token.reveal().to_owned();
+        Client { stream, decoder: Decoder::new(), token, next_id: 1 }
+    }
+
     /// Sends a request and waits for its answer.
     ///
     /// # Panics

@@ -6,6 +6,7 @@ mod asset;
 mod audio;
 mod editor;
 mod engine;
+mod gridmap;
 mod physics;
 mod previews;
 mod project;
@@ -67,6 +68,7 @@ const METHODS: &[(&str, Run)] = &[
     ("editor.saveScene", Now(editor::save_scene::run)),
     ("editor.undo", Now(editor::undo::run)),
     ("engine.classExists", Now(engine::class_exists::run)),
+    ("gridmap.setCells", Now(gridmap::set_cells::run)),
     ("physics.raycast", Now(physics::raycast::run)),
     ("physics.raycastBatch", Now(physics::raycast_batch::run)),
     ("project.getSetting", Now(project::get_setting::run)),
@@ -88,6 +90,7 @@ const METHODS: &[(&str, Run)] = &[
     ("runtime.stop", Now(runtime::stop::run)),
     ("runtime.watchInvariants", Later(runtime::watch_invariants::run)),
     ("scene.addToGroup", Now(scene::add_to_group::run)),
+    ("scene.callMethod", Later(scene::call_method::run)),
     ("scene.close", Later(scene::close::run)),
     ("scene.create", Later(scene::create::run)),
     ("scene.duplicateNode", Now(scene::duplicate_node::run)),

@@ -63,6 +63,28 @@ pub(crate) fn file_system() -> Option<Gd<EditorFileSystem>> {
     EditorInterface::singleton().get_resource_filesystem()
 }
 
+/// A scan of the project that begins after it was asked for, so that it sees all that was there by then.
+#[derive(Default)]
+pub(crate) struct Scan {
+    begun: bool,
+}
+
+impl Scan {
+    /// Looks once a frame: begins the scan once no other runs, and says when it was applied.
+    pub(crate) fn is_applied(&mut self) -> bool {
+        let Some(mut files) = file_system().filter(|files| !files.is_scanning()) else {
+            return false;
+        };
+        if !self.begun {
+            files.scan();
+            // The editor ignores the request while the thread of an earlier scan comes to its end.
+            self.begun = files.is_scanning();
+            return false;
+        }
+        true
+    }
+}
+
 /// Tells the editor of a file that was written. One in a folder that the editor does not list yet is found by a
 /// scan, which goes on after the call.
 pub(crate) fn announce(path: &str) {

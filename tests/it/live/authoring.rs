@@ -193,3 +193,34 @@ fn a_moved_branch_stays_in_its_place_and_a_copy_keeps_what_it_holds() {
         node.free()\nreturn told";
     assert_eq!(ask_engine(&project, body), json!([true, true, -70.0]));
 }
+
+#[test]
+fn a_scene_is_closed_only_when_nothing_can_be_lost() {
+    let project = Project::sample();
+    let Some((_engine, mut client)) = opened(&project) else { return };
+    client.done("scene.open", json!({"scene_path": "res://lamps/lamp.tscn"}));
+    let open = client.done("editor.openScenes", json!({}));
+    // A first start opens the project's main scene by itself.
+    let tabs = open["open_scenes"].as_array().unwrap().len();
+    assert_eq!(open["open_scenes"][tabs - 1], "res://lamps/lamp.tscn", "{open}");
+    if open["unsaved_scenes_readable"] == false {
+        assert_eq!(client.refused("scene.close", json!({})).1, "dirty_state_unavailable");
+    }
+    let closed = client.done("scene.close", json!({"discard_unsaved": true}));
+    assert_eq!(
+        (&closed["closed"], &closed["still_open"]),
+        (&json!(true), &json!(false)),
+        "{closed}"
+    );
+    assert_eq!(closed["scene_path"], "res://lamps/lamp.tscn");
+    let state = client.done("editor.getState", json!({}));
+    assert_eq!(state["active_scene"]["scene_file_path"], "res://made/new.tscn", "{state}");
+    for left in (0..tabs - 1).rev() {
+        client.done("scene.close", json!({"discard_unsaved": true}));
+        let open = client.done("editor.openScenes", json!({}));
+        assert_eq!(open["open_scenes"].as_array().unwrap().len(), left, "{open}");
+    }
+    assert_eq!(client.refused("scene.getHierarchy", json!({})).1, "no_edited_scene");
+    assert_eq!(client.refused("scene.open", json!({"scene_path": "res://none.tscn"})).0, 404);
+    assert_eq!(client.done("editor.getSelection", json!({}))["count"], 0);
+}

@@ -311,3 +311,66 @@ fn a_shaders_values_and_a_cameras_place_are_set_and_saved() {
     let expected = json!([1.5, "(1.0, 0.0, 0.0, 1.0)", "(1.0, 2.0, 3.0)", 50.0]);
     assert_eq!(ask_engine(&project, body), expected);
 }
+
+#[test]
+fn a_tool_scripts_method_is_called_and_a_coroutine_awaited() {
+    let Some((project, _engine, mut client)) = opened() else { return };
+    project.write(
+        "tool.gd",
+        "@tool\nextends Node2D\n\nfunc add(a: int, b := 2):\n\treturn a + b\n\n\
+         func slow():\n\tawait get_tree().create_timer(0.2).timeout\n\treturn \"done\"\n\nfunc _hidden():\n\tpass\n",
+    );
+    project.write("plain.gd", "extends Node2D\n\nfunc add():\n\tpass\n");
+    for (name, script) in [("Tool", "tool"), ("Plain", "plain")] {
+        client.done("scene.instantiateNode", json!({"node_type": "Node2D", "name": name}));
+        let script = json!({"target_node": name, "script_path": format!("res://{script}.gd")});
+        client.done("script.attachToNode", script);
+    }
+    let call = |node: &str, method: &str, arguments: Value| json!({"target_node": node, "method_name": method, "arguments": arguments});
+    let sum = client.done("scene.callMethod", call("Tool", "add", json!([5])));
+    assert_eq!((&sum["returned"], &sum["awaited"]), (&json!(7), &json!(false)), "{sum}");
+    let slow = client.done("scene.callMethod", call("Tool", "slow", json!([])));
+    assert_eq!((&slow["returned"], &slow["awaited"]), (&json!("done"), &json!(true)), "{slow}");
+    let mut code = |node: &str, method: &str, arguments: Value| {
+        client.refused("scene.callMethod", call(node, method, arguments)).1
+    };
+    assert_eq!(code("Tool", "_hidden", json!([])), "method_private");
+    assert_eq!(code("Tool", "queue_free", json!([])), "method_not_declared");
+    assert_eq!(code("Tool", "add", json!([])), "argument_count_mismatch");
+    assert_eq!(code("Tool", "add", json!(["x"])), "argument_type_mismatch");
+    assert_eq!(code("Plain", "add", json!([])), "script_not_tool");
+    assert_eq!(code("Panel", "add", json!([])), "node_has_no_script");
+}
+
+#[test]
+fn cells_of_a_grid_are_written_as_one_step_and_saved() {
+    let project = Project::sample();
+    project.write(
+        "grid.tscn",
+        "[gd_scene load_steps=3 format=3]\n\n[sub_resource type=\"BoxMesh\" id=\"b\"]\n\n\
+         [sub_resource type=\"MeshLibrary\" id=\"l\"]\nitem/2/name = \"Box\"\nitem/2/mesh = SubResource(\"b\")\n\n\
+         [node name=\"Level\" type=\"Node3D\"]\n\n[node name=\"Grid\" type=\"GridMap\" parent=\".\"]\nmesh_library = SubResource(\"l\")\n",
+    );
+    let Some(engine) = Engine::editor(&project) else { return };
+    let mut client = engine.connect();
+    client.done("scene.open", json!({"scene_path": "res://grid.tscn"}));
+    let write = |cells: Value| json!({"gridmap_path": "Grid", "cells": cells});
+    let cells = json!([{"position": [1, 0, 2], "item": 2, "orientation": 10}, {"coords": {"x": 0, "y": 0, "z": 0}, "item": 2}]);
+    let written = client.done("gridmap.setCells", write(cells.clone()));
+    assert_eq!(written["cells"][0]["orientation"], 10, "{written}");
+    assert_eq!(client.done("gridmap.setCells", write(cells))["undo_redo_registered"], false);
+    client.done("editor.undo", json!({}));
+    let cleared =
+        client.done("gridmap.setCells", write(json!([{"position": [1, 0, 2], "item": -1}])));
+    assert_eq!(cleared["undo_redo_registered"], false, "{cleared}");
+    client.done("editor.redo", json!({}));
+    client.done("editor.saveScene", json!({}));
+    let body = "var level = load(\"res://grid.tscn\").instantiate()\nvar cells = level.get_node(\"Grid\").get_used_cells()\nlevel.free()\nreturn cells.size()";
+    assert_eq!(ask_engine(&project, body), json!(2));
+    let mut code = |cells: Value| client.refused("gridmap.setCells", write(cells)).1;
+    assert_eq!(code(json!([{"position": [0, 0, 0], "item": 9}])), "gridmap_item_not_found");
+    assert_eq!(
+        code(json!([{"position": [0, 0, 0], "item": -1, "orientation": 3}])),
+        "invalid_arguments"
+    );
+}

@@ -57,3 +57,52 @@ fn an_engine_on_an_errand_opens_no_session() {
     // The errand would have left a tombstone; the killed game left its descriptor.
     assert!(!has_file(&sessions(&project).path, ".didi-retired-"));
 }
+
+#[test]
+fn an_editor_that_quits_leaves_nothing_behind() {
+    let project = Project::sample();
+    let Some(mut engine) = Engine::passing_editor(&project, 600) else { return };
+    engine.connect().done("editor.getState", json!({}));
+    assert_eq!(engine.wait(), Some(0), "{}", engine.log());
+    assert!(!Path::new(&engine.descriptor().identity.endpoint).exists());
+    let found = discovery::scan(&sessions(&project)).unwrap();
+    assert!(found.sessions.is_empty() && found.diagnostics.is_empty(), "{found:?}");
+    let log = engine.log();
+    assert!(!log.contains("Leaked instance") && !log.contains("panicked"), "{log}");
+}
+
+#[test]
+fn a_reloaded_extension_opens_a_session_of_its_own() {
+    let project = Project::sample();
+    project.write(
+        "again.gd",
+        "@tool\nextends Node\n\n@export var now := false:\n\tset(value):\n\t\tif value and Engine.is_editor_hint():\n\
+         \t\t\tGDExtensionManager.reload_extension.call_deferred(\"res://addons/didi/didi.gdextension\")\n",
+    );
+    project.write(
+        "again.tscn",
+        "[gd_scene load_steps=2 format=3]\n\n[ext_resource type=\"Script\" path=\"res://again.gd\" id=\"1\"]\n\n\
+         [node name=\"Again\" type=\"Node\"]\nscript = ExtResource(\"1\")\n",
+    );
+    let Some(engine) = Engine::editor(&project) else { return };
+    let mut client = engine.connect();
+    client.done("scene.open", json!({"scene_path": "res://again.tscn"}));
+    let again = json!({"target_node": "/root/Again", "property_name": "now", "value": true});
+    // The session ends with the extension, before or after it answers.
+    drop(client.ask("scene.setProperty", again));
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    let second = loop {
+        let found = discovery::scan(&sessions(&project)).unwrap().sessions;
+        let other = |one: &didi_wire::Descriptor| one.identity != engine.descriptor().identity;
+        if let Some(second) = found.into_iter().find(other) {
+            break second;
+        }
+        assert!(std::time::Instant::now() < end, "no second session:\n{}", engine.log());
+        std::thread::yield_now();
+    };
+    assert_eq!(second.identity.pid, engine.pid());
+    assert!(!Path::new(&engine.descriptor().identity.endpoint).exists());
+    let mut client = didi_tests::live::Client::of(&second);
+    assert_eq!(client.done("editor.getState", json!({}))["status"], "connected");
+    assert!(!engine.log().contains("panicked"), "{}", engine.log());
+}

@@ -1,6 +1,7 @@
 //! The scene that is being edited: its nodes, their properties, and the files of scenes.
 
 pub(crate) mod add_to_group;
+pub(crate) mod call_method;
 pub(crate) mod close;
 pub(crate) mod create;
 pub(crate) mod duplicate_node;

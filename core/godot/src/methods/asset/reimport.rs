@@ -7,7 +7,10 @@ use std::{
 
 use didi_engine::{Answer, Task, server::REIMPORT};
 use didi_wire::BridgeError;
-use godot::{classes::ProjectSettings, prelude::*};
+use godot::{
+    classes::{EditorFileSystem, ProjectSettings},
+    prelude::*,
+};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -16,7 +19,7 @@ use crate::{
     methods::{Begun, Context},
     params::{self, Params},
     refuse,
-    waiting::{self, Until},
+    waiting::{self, Scan, Until},
 };
 
 /// Most files of one call.
@@ -75,27 +78,30 @@ fn check(paths: &[String]) -> Result<(), BridgeError> {
 
 /// Waits for the editor's index, imports, and says what became of each file.
 fn work(paths: Vec<String>, limit: Duration) -> Box<dyn Task> {
-    let mut scanned = false;
+    // A file that was written behind the editor is in its index after a scan, and imported by it.
+    let mut scan: Option<Scan> = None;
     Until::boxed(limit, late, move || {
         let mut files = waiting::file_system()?;
-        if files.is_scanning() {
+        if let Some(scan) = &mut scan {
+            if !scan.is_applied() {
+                return None;
+            }
+        } else if files.is_scanning() {
             return None;
-        }
-        let unknown: Vec<&String> = paths
-            .iter()
-            .filter(|path| files.get_file_type(path.as_str()).is_empty() && !has_sidecar(path))
-            .collect();
-        if !unknown.is_empty() && !scanned {
-            // A file that was written behind the editor is in its index after a scan, and imported by it.
-            scanned = true;
-            files.scan();
+        } else if paths.iter().any(|path| is_unknown(&files, path)) {
+            scan = Some(Scan::default());
             return None;
         }
         Some(import(&mut files, &paths))
     })
 }
 
-fn import(files: &mut Gd<godot::classes::EditorFileSystem>, paths: &[String]) -> Answer {
+/// Whether the editor does not know of a file yet.
+fn is_unknown(files: &Gd<EditorFileSystem>, path: &str) -> bool {
+    files.get_file_type(path).is_empty() && !has_sidecar(path)
+}
+
+fn import(files: &mut Gd<EditorFileSystem>, paths: &[String]) -> Answer {
     let (with, without): (Vec<&String>, Vec<&String>) =
         paths.iter().partition(|path| has_sidecar(path));
     if !with.is_empty() {

@@ -12,7 +12,7 @@ use crate::{
     methods::{Begun, Context},
     params::{self, Params},
     refuse,
-    waiting::{self, Until},
+    waiting::{Scan, Until},
 };
 
 /// How long a call waits.
@@ -41,18 +41,9 @@ pub(crate) fn run(context: &Context, params: &Params) -> Begun {
 
 /// Begins a scan once none runs, and waits until it was applied.
 fn scan(limit: Duration) -> Box<dyn Task> {
-    let mut begun = false;
+    let mut scan = Scan::default();
     Until::boxed(limit, late, move || {
-        let mut files = waiting::file_system()?;
-        if files.is_scanning() {
-            return None;
-        }
-        if begun {
-            return Some(Ok(json!({ "scan_applied": true })));
-        }
-        begun = true;
-        files.scan();
-        None
+        scan.is_applied().then(|| Ok(json!({ "scan_applied": true })))
     })
 }
 

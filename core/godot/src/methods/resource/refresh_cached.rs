@@ -3,7 +3,7 @@
 mod index;
 mod tab;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use didi_engine::Answer;
 use didi_wire::BridgeError;
@@ -19,7 +19,7 @@ use crate::{
     methods::{Begun, Context},
     params::{self, Params},
     refuse,
-    waiting::{self, Until},
+    waiting::{Scan, Until},
 };
 
 /// Most files of one call.
@@ -55,10 +55,6 @@ pub(crate) fn run(_context: &Context, params: &Params) -> Begun {
         entries.push(entry);
     }
     let pending = entries.iter().any(|entry| entry.contains_key("index_pending"));
-    if pending && let Some(mut files) = waiting::file_system().filter(|files| !files.is_scanning())
-    {
-        files.scan();
-    }
     Ok(wait(entries, single, pending))
 }
 
@@ -68,12 +64,10 @@ fn wait(
     single: bool,
     pending: bool,
 ) -> Box<dyn didi_engine::Task> {
-    let end = std::time::Instant::now() + SCAN_LIMIT;
-    let mut first = true;
+    let end = Instant::now() + SCAN_LIMIT;
+    let mut scan = Scan::default();
     Until::boxed(2 * SCAN_LIMIT, never, move || {
-        let scanning = first || waiting::file_system().is_some_and(|files| files.is_scanning());
-        first = false;
-        if pending && scanning && std::time::Instant::now() < end {
+        if pending && !scan.is_applied() && Instant::now() < end {
             return None;
         }
         for entry in &mut entries {

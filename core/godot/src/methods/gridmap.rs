@@ -1,0 +1,3 @@
+//! Grids of meshes.
+
+pub(crate) mod set_cells;
