@@ -85,17 +85,22 @@ fn the_tools_are_those_of_the_contract() {
         .map(|desc| desc.name.as_str())
         .collect();
     let expected = [
+        "asset_reimport",
         "blackboard_read",
         "blackboard_write",
+        "editor_reload_project",
         "project_analyze_impact",
         "project_apply_changes",
         "project_audit_assets",
         "project_get_setting",
         "project_get_uid_map",
         "project_list_autoloads",
+        "project_list_input_actions",
         "project_list_resources",
         "project_search_symbols",
         "project_search_text",
+        "project_set_autoload",
+        "project_set_input_action",
         "project_set_setting",
         "project_verify_changes",
         "resource_create",
@@ -103,11 +108,14 @@ fn the_tools_are_those_of_the_contract() {
     ];
     assert_eq!(core, expected);
     for desc in kit.tools() {
-        assert_eq!(desc.effects.mutates_project, desc.previews, "{}", desc.name);
+        // A scan of the whole project has no target to read.
+        let previews = desc.effects.mutates_project && desc.name != "editor_reload_project";
+        assert_eq!(previews, desc.previews, "{}", desc.name);
         assert!(desc.description.len() <= 140, "{}", desc.name);
         let confirmed = desc.confirmation == Confirmation::Always;
         let asks = [
             "blackboard_clear",
+            "editor_reload_project",
             "project_apply_changes",
             "project_move_files",
             "project_rename_references",
@@ -129,7 +137,7 @@ fn the_core_tools_stay_small() {
         })
         .collect();
     let total: usize = sizes.iter().map(|(_, size)| size).sum();
-    assert!(total <= 15 * 800, "{total} bytes: {sizes:?}");
+    assert!(total <= 20 * 800, "{total} bytes: {sizes:?}");
 }
 
 #[test]
