@@ -224,3 +224,24 @@ fn a_scene_is_closed_only_when_nothing_can_be_lost() {
     assert_eq!(client.refused("scene.open", json!({"scene_path": "res://none.tscn"})).0, 404);
     assert_eq!(client.done("editor.getSelection", json!({}))["count"], 0);
 }
+
+/// Two scenes can stand at one version; a step is of one of them.
+#[test]
+fn a_step_of_another_scene_is_not_taken_back() {
+    let project = Project::sample();
+    let Some((_engine, mut client)) = opened(&project) else { return };
+    let node = json!({"node_type": "Node2D", "name": "Step"});
+    let first = client.done("scene.instantiateNode", node.clone())["undo_steps"][0].clone();
+    client.done("editor.saveScene", json!({}));
+    let other =
+        json!({"scene_path": "res://made/other.tscn", "root_type": "Node2D", "root_name": "Other"});
+    client.done("scene.create", other);
+    let second = client.done("scene.instantiateNode", node)["undo_steps"][0].clone();
+    assert_eq!(first["version"], second["version"], "both are the first step of their scene");
+    assert_ne!(first["history_id"], second["history_id"]);
+    let refused = client.ask("editor.undo", json!({ "journal_entry": first })).unwrap_err();
+    assert_eq!(refused.code_name(), Some("undo_entry_later_history"), "{refused:?}");
+    let there = json!({"target_node": "Step", "property_name": "name"});
+    client.done("scene.getProperty", there);
+    client.done("editor.undo", json!({ "journal_entry": second }));
+}

@@ -24,6 +24,9 @@ struct Args {
 struct Reference {
     #[serde(default)]
     history: Option<String>,
+    /// The editor's number of that history: two scenes can stand at one version.
+    #[serde(default)]
+    history_id: Option<i32>,
     version: u64,
 }
 
@@ -46,9 +49,13 @@ fn check(reference: &Reference) -> Result<(), didi_wire::BridgeError> {
     use crate::edit::history;
 
     let global = reference.history.as_deref() == Some("global");
-    let history =
-        if global { history::of_project() } else { history::of_scene().map(|(_, it)| it) };
-    let version = history.map(|history| history.get_version());
+    let found = if global {
+        history::of_project().map(|history| (history::GLOBAL, history))
+    } else {
+        history::of_scene()
+    };
+    let same = |id: i32| reference.history_id.is_none_or(|meant| meant == id);
+    let version = found.filter(|(id, _)| same(*id)).map(|(_, history)| history.get_version());
     if version == Some(reference.version) {
         return Ok(());
     }
