@@ -449,7 +449,9 @@ impl Approvals {
     fn open_offer(&self, state: &str) -> Option<OfferState> {
         let (text, seal) = state.split_once('.')?;
         let mut bytes = [0; 32];
-        if seal.len() != 64 {
+        // Numbers are read with a sign, too, and in either case; a seal has one spelling.
+        let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        if seal.len() != 64 || !seal.bytes().all(is_digit) {
             return None;
         }
         for (place, byte) in bytes.iter_mut().enumerate() {
