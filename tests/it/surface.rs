@@ -40,7 +40,7 @@ fn agreed(tool: &Value) -> Facts {
             "args" => {}
             "hints" => {
                 for (hint, value) in value.as_object().unwrap() {
-                    facts.insert(format!("hints.{hint}"), value.clone());
+                    facts.insert(format!("hints/{hint}"), value.clone());
                 }
             }
             _ => drop(facts.insert(name.clone(), value.clone())),
@@ -48,7 +48,7 @@ fn agreed(tool: &Value) -> Facts {
     }
     for (name, argument) in tool["args"].as_object().unwrap() {
         for (bound, value) in argument.as_object().unwrap() {
-            facts.insert(format!("args.{name}.{bound}"), value.clone());
+            facts.insert(format!("args/{name}/{bound}"), value.clone());
         }
     }
     facts
@@ -64,10 +64,10 @@ fn published(tool: &Value) -> Facts {
         ("session_kinds".into(), sorted(&tool["sessions"])),
         ("bridge_methods".into(), sorted(&tool["bridge_methods"])),
         ("mutates".into(), effects["mutates_project"].clone()),
-        ("hints.readOnly".into(), json!(!changes)),
-        ("hints.destructive".into(), json!(changes && effects["only_adds"] == false)),
-        ("hints.idempotent".into(), effects["same_when_repeated"].clone()),
-        ("hints.openWorld".into(), effects["open_world"].clone()),
+        ("hints/readOnly".into(), json!(!changes)),
+        ("hints/destructive".into(), json!(changes && effects["only_adds"] == false)),
+        ("hints/idempotent".into(), effects["same_when_repeated"].clone()),
+        ("hints/openWorld".into(), effects["open_world"].clone()),
         ("confirmation".into(), tool["confirmation"].clone()),
         ("job".into(), tool["job"].clone()),
         ("bounded".into(), json!(tool["bound"].is_string())),
@@ -90,15 +90,15 @@ fn arguments(schema: &Value, facts: &mut Facts) {
     let required = schema["required"].as_array().cloned().unwrap_or_default();
     for (name, argument) in schema["properties"].as_object().unwrap() {
         if required.contains(&json!(name)) {
-            facts.insert(format!("args.{name}.required"), json!(true));
+            facts.insert(format!("args/{name}/required"), json!(true));
         }
         for bound in BOUNDS.into_iter().chain(["uniqueItems"]) {
             if let Some(value) = argument.get(bound) {
-                facts.insert(format!("args.{name}.{bound}"), value.clone());
+                facts.insert(format!("args/{name}/{bound}"), value.clone());
             }
         }
         if let Some(values) = argument["items"].get("enum") {
-            facts.insert(format!("args.{name}.items.enum"), values.clone());
+            facts.insert(format!("args/{name}/items.enum"), values.clone());
         }
     }
 }
@@ -120,7 +120,7 @@ fn differences(tool: &str, agreed: &Facts, ours: &Facts) -> Vec<Difference> {
         let (agreed, ours) = (of(agreed), of(ours));
         let (agreed, ours) = match name.as_str() {
             "codes" => (lacking(&agreed, &ours), json!([])),
-            _ if name.rsplit('.').next() == Some("type") => {
+            _ if name.rsplit('/').next() == Some("type") => {
                 (sorted_type(agreed), sorted_type(ours))
             }
             _ => (agreed, ours),
@@ -155,7 +155,7 @@ fn describes(entry: &Value, difference: &Difference) -> bool {
 /// A fact's name against one whose parts may be `*`.
 fn fits(pattern: &str, fact: &str) -> bool {
     let (pattern, fact): (Vec<_>, Vec<_>) =
-        (pattern.split('.').collect(), fact.split('.').collect());
+        (pattern.split('/').collect(), fact.split('/').collect());
     pattern.len() == fact.len()
         && pattern.iter().zip(&fact).all(|(want, is)| *want == "*" || want == is)
 }

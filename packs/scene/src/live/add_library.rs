@@ -72,7 +72,8 @@ pub(crate) fn tool() -> Tool {
 }
 
 fn check(args: &Args) -> Result<(), Refusal> {
-    if args.library_name.contains(['/', ':', ',', '[']) {
+    let Args { library_name: name, .. } = args;
+    if name.contains(['/', ':', ',', '[']) {
         return Err(invalid("library_name", "a library's name holds none of `/ : , [`"));
     }
     Ok(())

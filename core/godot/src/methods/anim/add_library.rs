@@ -24,9 +24,10 @@ const MAX_NAMES: usize = 128;
 #[serde(deny_unknown_fields)]
 struct Args {
     animation_player_path: String,
-    library_path: String,
-    #[serde(default)]
-    library_name: String,
+    #[serde(rename = "library_path")]
+    file: String,
+    #[serde(rename = "library_name", default)]
+    name: String,
     #[serde(default)]
     reload_from_disk: bool,
 }
@@ -36,7 +37,7 @@ struct Ready {
     args: Args,
     root: Gd<Node>,
     player: Gd<AnimationPlayer>,
-    library: Gd<AnimationLibrary>,
+    added: Gd<AnimationLibrary>,
     reloaded: bool,
 }
 
@@ -45,19 +46,19 @@ fn ready(context: &Context, params: &Params) -> Result<Ready, BridgeError> {
     let root = node_path::edited_root()?;
     let player = anim::player(context.kind, &args.animation_player_path)?;
     owned::check(&root, &player.clone().upcast())?;
-    if args.library_name.contains(['/', ':', ',', '[']) {
+    if args.name.contains(['/', ':', ',', '[']) {
         let message = "a library's name holds none of `/ : , [`";
         return Err(refuse::invalid("library_name", message));
     }
     let (library, reloaded) = load(&args)?;
     check(&args, &player, &library)?;
-    Ok(Ready { args, root, player, library, reloaded })
+    Ok(Ready { args, root, player, added: library, reloaded })
 }
 
 /// What the player holds, once it is known that the library can be added.
 pub(crate) fn preview(context: &Context, params: &Params) -> Answer {
     let ready = ready(context, params)?;
-    let added = ready.library.get_animation_list();
+    let added = ready.added.get_animation_list();
     let added: Vec<String> = added.iter_shared().map(|name| name.to_string()).collect();
     Ok(json!({
         "library_names": libraries(&ready.player),
@@ -66,14 +67,14 @@ pub(crate) fn preview(context: &Context, params: &Params) -> Answer {
 }
 
 pub(crate) fn run(context: &Context, params: &Params) -> Answer {
-    let Ready { args, root, player, library, reloaded } = ready(context, params)?;
+    let Ready { args, root, player, added, reloaded } = ready(context, params)?;
     let object: Gd<Object> = player.clone().upcast();
-    let name = StringName::from(&args.library_name).to_variant();
+    let name = StringName::from(&args.name).to_variant();
     let mut action = Edit::begin("Add animation library", &root)?;
-    action.does(&object, "add_animation_library", &[name.clone(), library.to_variant()]);
+    action.does(&object, "add_animation_library", &[name.clone(), added.to_variant()]);
     action.undoes(&object, "remove_animation_library", &[name]);
     action.commit();
-    if !player.has_animation_library(&args.library_name) {
+    if !player.has_animation_library(&args.name) {
         let message = "the player does not hold the library after all";
         return Err(refuse::engine("animation_library_postcondition_mismatch", message)
             .with("outcome", "unknown"));
@@ -84,8 +85,8 @@ pub(crate) fn run(context: &Context, params: &Params) -> Answer {
     Ok(edit::done(json!({
         "status": "success",
         "animation_player_path": args.animation_player_path,
-        "library_name": args.library_name,
-        "library_path": args.library_path,
+        "library_name": args.name,
+        "library_path": args.file,
         "library_names": libraries(&player),
         "animations_truncated": count > names.len(),
         "animations": names,
@@ -96,7 +97,7 @@ pub(crate) fn run(context: &Context, params: &Params) -> Answer {
 
 /// The library, from the editor's copy or anew.
 fn load(args: &Args) -> Result<(Gd<AnimationLibrary>, bool), BridgeError> {
-    let path = args.library_path.as_str();
+    let path = args.file.as_str();
     let mut loader = ResourceLoader::singleton();
     if !path.starts_with("res://") || !loader.exists(path) {
         let message = format!("there is no resource `{path}`");
@@ -130,7 +131,7 @@ fn check(
             let message = format!("the player holds this library already, as `{name}`");
             return Err(refuse::already("animation_library_already_added", message));
         }
-        if name == args.library_name {
+        if name == args.name {
             let message = format!("the player has a library `{name}` already");
             return Err(refuse::conflict("animation_library_name_taken", message)
                 .with("field", "library_name")
