@@ -6,7 +6,7 @@
 //!
 //! Spec: P-33, services of the host.
 
-use std::{path::PathBuf, time::Duration};
+use std::{ops::Range, path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -252,6 +252,11 @@ pub struct Splice {
 }
 
 impl Splice {
+    /// A text in the place of these bytes.
+    pub fn new(place: Range<usize>, text: impl Into<String>) -> Self {
+        Splice { start: place.start as u64, end: place.end as u64, text: text.into() }
+    }
+
     /// The bytes with the splices in them; `None` when one reaches beyond the end or into the one before it.
     pub fn apply(splices: &[Splice], source: &[u8]) -> Option<Vec<u8>> {
         let grown: usize = splices.iter().map(|splice| splice.text.len()).sum();

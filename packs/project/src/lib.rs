@@ -36,7 +36,6 @@ mod set_autoload;
 mod set_input_action;
 mod set_setting;
 mod settings;
-mod splice;
 mod verification;
 mod verify_changes;
 

@@ -245,11 +245,7 @@ impl Plan {
                     kind: place.kind.impact(),
                     detail: place.detail,
                 });
-                splices.push(Splice {
-                    start: place.span.start as u64,
-                    end: place.span.end as u64,
-                    text: args.new_name.clone(),
-                });
+                splices.push(Splice::new(place.span, args.new_name.as_str()));
             }
         }
         lines.dedup();

@@ -117,11 +117,8 @@ fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
 }
 
 fn change(file: &FilePlan) -> Change {
-    let splices = file.splices.iter().map(|splice| Splice {
-        start: splice.span.start.into(),
-        end: splice.span.end.into(),
-        text: splice.text.clone(),
-    });
+    let splices =
+        file.splices.iter().map(|splice| Splice::new(splice.span.range(), splice.text.as_str()));
     Change::Edit {
         path: file.path.res_path(),
         splices: splices.collect(),

@@ -24,7 +24,6 @@ use crate::{
     refuse::invalid,
     scan::{self, CHANGES, Project, Wanted},
     settings::SETTINGS,
-    splice,
 };
 
 /// Files that one call moves, sidecars included.
@@ -521,13 +520,15 @@ impl Planner<'_> {
                 before,
                 after: after.clone(),
             });
-            splices.push((reference.span.clone(), after));
+            splices.push(Splice::new(reference.span.clone(), after));
         }
         if splices.is_empty() {
             return Ok(());
         }
-        let text = String::from_utf8(splice::apply(&bytes, splices))
-            .map_err(|_| changed("is not UTF-8 text"))?;
+        splices.sort_by_key(|splice| splice.start);
+        let text = Splice::apply(&splices, &bytes)
+            .ok_or_else(|| changed("names one place twice"))
+            .and_then(|text| String::from_utf8(text).map_err(|_| changed("is not UTF-8 text")))?;
         let digest = sha256_hex(&bytes);
         self.plan.digests.insert(file.path.clone(), digest.clone());
         let (path, expect) = match now_at {
