@@ -83,13 +83,11 @@ impl Scan {
     /// over in a frame of its own, which may come later.
     pub(crate) fn is_applied(&mut self) -> bool {
         let applied = SCANS_APPLIED.get();
-        match self.begun_after {
-            Some(before) => applied > before && !is_scanning(),
-            None => {
-                self.begun_after = begin_scan().then_some(applied);
-                false
-            }
+        if let Some(before) = self.begun_after {
+            return applied > before && !is_scanning();
         }
+        self.begun_after = begin_scan().then_some(applied);
+        false
     }
 }
 
