@@ -498,8 +498,8 @@ impl<'h> Ctx<'h> {
     /// `internal_error` for a plan of another shape.
     pub fn plan<T: DeserializeOwned>(&self) -> Result<Option<T>, Refusal> {
         let unread = |error| fault(&format!("the plan of the preview can't be read: {error}"));
-        let read = |plan: &Box<RawValue>| serde_json::from_str(plan.get()).map_err(unread);
-        self.call.plan.as_ref().map(read).transpose()
+        let read = |plan: &RawValue| serde_json::from_str(plan.get()).map_err(unread);
+        self.call.plan.as_deref().map(read).transpose()
     }
 
     /// Milliseconds since 1970 by the host's clock. The only clock that a pack may use.
