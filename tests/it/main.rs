@@ -12,6 +12,8 @@ mod godot;
 #[cfg(unix)]
 mod live;
 #[cfg(unix)]
+mod live_many;
+#[cfg(unix)]
 mod live_tools;
 mod packs;
 mod paths;

@@ -9,6 +9,8 @@
     reason = "tests start programs, write files and read the clock themselves"
 )]
 
+#[cfg(unix)]
+pub mod caller;
 pub mod engine;
 pub mod executable;
 pub mod json;
@@ -25,6 +27,8 @@ use std::{
     sync::OnceLock,
 };
 
+#[cfg(unix)]
+pub use caller::Caller;
 pub use engine::{godot, stub_engine};
 pub use project::{Project, Tree};
 pub use server::{Closed, Launch, Server, modern};

@@ -246,7 +246,7 @@ impl Drop for Display {
 
 /// The folder of descriptors of a test's engines.
 pub fn sessions(project: &Project) -> SessionDir {
-    let path = project.outside().join("sessions");
+    let path = project.sessions_folder();
     let _ = fs::DirBuilder::new().mode(0o700).create(&path);
     SessionDir { path, checked: true }
 }
