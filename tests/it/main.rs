@@ -8,6 +8,8 @@
 mod bridge;
 mod cli;
 mod contracts;
+#[cfg(unix)]
+mod faults;
 mod godot;
 #[cfg(unix)]
 mod live;

@@ -13,6 +13,8 @@
 pub mod caller;
 pub mod engine;
 pub mod executable;
+#[cfg(unix)]
+pub mod faulty;
 pub mod json;
 #[cfg(unix)]
 pub mod live;

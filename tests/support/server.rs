@@ -229,15 +229,28 @@ impl Server {
     /// # Panics
     /// When none comes in time.
     pub fn wait_for(&mut self, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+        self.wait_within(PATIENCE, what, wanted)
+    }
+
+    /// The same with a bound of its own.
+    ///
+    /// # Panics
+    /// When none comes in time.
+    pub fn wait_within(
+        &mut self,
+        span: Duration,
+        what: &str,
+        wanted: impl Fn(&Value) -> bool,
+    ) -> Value {
         if let Some(place) = self.waiting.iter().position(&wanted) {
             return self.waiting.remove(place).expect("the place was just found");
         }
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + span;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             let Some(message) = self.read(left) else {
                 panic!(
-                    "{what} did not come in {PATIENCE:?}; put aside: {:?}; standard error:\n{}",
+                    "{what} did not come in {span:?}; put aside: {:?}; standard error:\n{}",
                     self.waiting,
                     self.log()
                 );
@@ -251,7 +264,12 @@ impl Server {
 
     /// The answer to a request.
     pub fn answer(&mut self, id: u64) -> Value {
-        self.wait_for(&format!("the answer to {id}"), |message| {
+        self.answer_within(PATIENCE, id)
+    }
+
+    /// The same with a bound of its own.
+    pub fn answer_within(&mut self, span: Duration, id: u64) -> Value {
+        self.wait_within(span, &format!("the answer to {id}"), |message| {
             message["id"] == id && message.get("method").is_none()
         })
     }
