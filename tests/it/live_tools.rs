@@ -1,6 +1,9 @@
 //! The live tools through the real server, in a real editor and a real game, as a client calls them. Effects are
 //! looked at in saved files, by a separate engine, or in the engine's own state; never in a tool's own answer.
 
+mod pictures;
+mod reads;
+
 use didi_tests::{
     Caller, Project,
     live::{Engine, ask_engine},
@@ -285,14 +288,21 @@ fn the_projects_settings_and_files_are_those_of_another_engine() {
 #[test]
 fn a_game_is_paused_stepped_played_watched_and_stopped() {
     let project = counter();
+    let script = project.text("counter.gd").unwrap();
+    let written =
+        "FileAccess.open(\"res://frames.txt\", FileAccess.WRITE).store_string(str(frames))";
+    let counts = "frames += 1\n";
+    project.write("counter.gd", script.replace(counts, &format!("{counts}\t{written}\n")));
     let Some(mut engine) = Engine::game(&project) else { return };
     let mut caller = Caller::of(&project);
     let tree = json!({"root_path": "/root/Main", "max_depth": 1});
-    // The counter is named after the frames that it has seen.
+    // The game writes down how many frames it has seen, and names its counter after them.
     let frames = |caller: &mut Caller| -> u64 {
         let name =
             caller.done("runtime_get_tree", tree.clone())["tree"]["children"][0]["name"].clone();
-        name.as_str().unwrap().trim_start_matches("At").parse().unwrap()
+        let written = project.text("frames.txt").unwrap();
+        assert_eq!(name, format!("At{written}"), "what the tree says is what the game wrote");
+        written.parse().unwrap()
     };
     assert_eq!(caller.refused("runtime_step", json!({})), "game_not_paused");
     caller.done("runtime_set_paused", json!({"paused": true}));
