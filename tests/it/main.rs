@@ -5,6 +5,8 @@
     clippy::unwrap_used,
     reason = "tests start programs, write files and read the clock themselves"
 )]
+#[cfg(unix)]
+mod arc;
 mod bridge;
 mod cli;
 mod contracts;

@@ -123,7 +123,7 @@ impl Engine {
     ) -> Option<Self> {
         let mut command = command(project)?;
         command.args(["--rendering-driver", "opengl3", "--audio-driver", "Dummy"]).args(args);
-        command.env("DISPLAY", format!(":{}", display.number));
+        command.env("DISPLAY", display.name());
         Some(Self::run(command, project, kind))
     }
 
@@ -234,6 +234,13 @@ impl Display {
         let mut lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
         let number = lines.next().and_then(Result::ok).and_then(|line| line.trim().parse().ok());
         Display { child, number: number.expect("it says its number") }
+    }
+}
+
+impl Display {
+    /// What a program finds it by.
+    pub fn name(&self) -> String {
+        format!(":{}", self.number)
     }
 }
 

@@ -118,6 +118,7 @@ pub struct Server {
     log: Arc<Log>,
     waiting: VecDeque<Value>,
     next_id: u64,
+    received_bytes: usize,
 }
 
 /// How a server ended.
@@ -163,12 +164,18 @@ impl Server {
                 line.clear();
             }
         });
-        Server { child, input, lines, log, waiting: VecDeque::new(), next_id: 1000 }
+        let waiting = VecDeque::new();
+        Server { child, input, lines, log, waiting, next_id: 1000, received_bytes: 0 }
     }
 
     /// The process's id.
     pub fn pid(&self) -> u32 {
         self.child.id()
+    }
+
+    /// Bytes of all lines that were read from it so far.
+    pub fn received_bytes(&self) -> usize {
+        self.received_bytes
     }
 
     /// Sends bytes as they are. A server that ended is noticed by what it does not answer.
@@ -219,7 +226,11 @@ impl Server {
 
     fn read(&mut self, span: Duration) -> Option<Value> {
         match self.lines.recv_timeout(span) {
-            Ok(line) => Some(parsed(&line)),
+            Ok(line) => {
+                // With its line feed.
+                self.received_bytes += line.len() + 1;
+                Some(parsed(&line))
+            }
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
         }
     }

@@ -46,11 +46,7 @@ impl Picture {
 }
 
 /// Asks until the engine has drawn what is wanted.
-pub(crate) fn captured(
-    caller: &mut Caller,
-    arguments: &Value,
-    is_drawn: impl Fn(&Picture) -> bool,
-) -> Value {
+fn captured(caller: &mut Caller, arguments: &Value, is_drawn: impl Fn(&Picture) -> bool) -> Value {
     let end = std::time::Instant::now() + PATIENCE;
     loop {
         let result = caller.result("viewport_capture_frame", arguments);
