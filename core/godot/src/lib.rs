@@ -21,10 +21,15 @@ mod refuse;
 mod surroundings;
 mod waiting;
 
+use didi_wire::addon::Stamp;
 use godot::{
     init::{ExtensionLibrary, InitStage},
     prelude::gdextension,
 };
+
+/// By which the set-up knows this build from its file alone.
+#[unsafe(export_name = "didi_addon_stamp")]
+pub static STAMP: Stamp = Stamp::of(env!("CARGO_PKG_VERSION"));
 
 /// What the engine loads.
 struct DidiExtension;
