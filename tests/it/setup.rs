@@ -724,3 +724,62 @@ fn the_templates_of_the_repository_are_what_is_installed() {
     copy_tree(&place.project.root(), &copy).unwrap();
     assert!(copy.join(LIBRARY).is_file());
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_library_that_the_system_does_not_load_is_told() {
+    let place = Place::of(Project::sample());
+    // Headers and a stamp, and nothing that could be mapped.
+    let mut library = fs::read(built_folder().join("libdidi_godot.so")).unwrap()[..64].to_vec();
+    library[32..64].fill(0);
+    library[40] = 64;
+    library.extend(didi_wire::addon::Stamp::of(env!("CARGO_PKG_VERSION")).0);
+    let file = place.project.outside().join("libdidi_godot.so");
+    fs::write(&file, library).unwrap();
+    let named = ["--addon", file.to_str().unwrap()];
+    place.set_up(&named);
+    let (code, document) = place.run("doctor", &named);
+    assert_eq!(code, 1);
+    assert_eq!(findings(&document), ["fail library_not_loadable", "skipped editor_absent"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_editor_is_told_as_it_is() {
+    use didi_tests::{Launch, live};
+    let project = Project::sample();
+    let Some(editor) = live::Engine::editor(&project) else { return };
+    let sessions = live::sessions(&project).path;
+    let place = Place::of(project);
+    place.set_up(&[]);
+    let doctor = || {
+        let mut command = Command::new(didi());
+        command.args(["doctor", "--json", "--project"]).arg(place.project.root());
+        command.env("DIDI_SESSION_DIR", &sessions).env("GODOT_BIN", &place.engine);
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let steps = document["steps"].as_array().unwrap().iter();
+        let told = steps.filter(|step| step["step"] == "editor").map(Value::to_string);
+        told.collect::<String>()
+    };
+    let pid = editor.pid().to_string();
+    let seen = doctor();
+    assert!(seen.contains("answers") && seen.contains(&pid), "{seen}");
+    let mut server = Launch::over(place.project.root()).env("DIDI_SESSION_DIR", &sessions).start();
+    server.initialize("2025-06-18", json!({}));
+    let state = server.request("resources/read", json!({"uri": "godot://editor/state"}));
+    assert!(state.get("result").is_some(), "{state}");
+    let seen = doctor();
+    assert!(seen.contains("is held by a client"), "{seen}");
+    server.close();
+    let signal = |name: &str| {
+        let sent = Command::new("kill").args([name, &pid]).status().unwrap();
+        assert!(sent.success());
+    };
+    signal("-STOP");
+    let seen = doctor();
+    signal("-CONT");
+    assert!(seen.contains("editor_unresponsive"), "{seen}");
+    let seen = doctor();
+    assert!(seen.contains("answers"), "it is not harmed: {seen}");
+}
