@@ -8,8 +8,12 @@ use didi_tests::{
     live::sessions,
     modern,
     scripted::{Act, Scripted},
+    server::PATIENCE,
 };
-use didi_wire::SessionKind;
+use didi_wire::{
+    SessionKind,
+    lock::{self, Holder},
+};
 use serde_json::{Map, Value, json};
 
 /// A live read that a scripted engine can answer.
@@ -278,6 +282,80 @@ fn one_client_holds_a_session_and_its_end_frees_it() {
     first.kill();
     call(&mut second, "runtime_attach_session", attach).unwrap();
     assert_eq!(read(&mut second).unwrap()["value"], "Live");
+}
+
+/// Waits until nobody holds a session.
+fn await_free(project: &Project, session: &str) {
+    let holder = Holder { pid: 1, name: "another".into(), since_ms: 1 };
+    let end = Instant::now() + PATIENCE;
+    while lock::acquire(&sessions(project), session.parse().unwrap(), &holder).is_err() {
+        assert!(Instant::now() < end, "the session is not given back");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn a_client_that_a_person_sends_away_lets_go_and_says_so_once() {
+    let project = Project::sample();
+    let engine = Scripted::editor(&sessions(&project), &project.root(), |_, before| {
+        let Act::Answer(answer) = good() else { unreachable!() };
+        if before == 0 { Act::AnswerAndPart(answer) } else { good() }
+    });
+    let mut server = serve(&project);
+    assert_eq!(read(&mut server).unwrap()["value"], "Live");
+    await_free(&project, &engine.session());
+    server.notification("notifications/tools/list_changed");
+    let (status, data) = write(&mut server).unwrap_err();
+    assert_eq!((status, &data["code"]), (409, &json!("session_detached")), "{data}");
+    let arguments = json!({"session_id": engine.session()});
+    assert_eq!(data["next_call"]["tool"], "runtime_attach_session", "{data}");
+    assert_eq!(data["next_call"]["arguments"], arguments, "{data}");
+    assert!(!project.text("project.godot").unwrap().contains("\"New\""), "nothing was done");
+    let next = read(&mut server).unwrap();
+    assert_eq!(next["execution_mode"], "offline_fallback", "it is not attached by itself");
+    call(&mut server, "runtime_attach_session", arguments).unwrap();
+    assert_eq!(read(&mut server).unwrap()["value"], "Live");
+    assert_eq!(engine.asked(), 2);
+}
+
+#[test]
+fn a_client_that_learns_of_it_by_a_call_is_told_once_too() {
+    let project = Project::sample();
+    let engine = Scripted::editor(&sessions(&project), &project.root(), |_, before| match before {
+        0 => Act::Refuse(409, "session_detached", false),
+        _ => good(),
+    });
+    let mut server = serve(&project);
+    let (_, data) = write(&mut server).unwrap_err();
+    assert_eq!(data["code"], "session_detached", "{data}");
+    assert_eq!(data["next_call"]["arguments"]["session_id"], engine.session());
+    await_free(&project, &engine.session());
+    assert_eq!(read(&mut server).unwrap()["execution_mode"], "offline_fallback");
+    assert_eq!(engine.asked(), 1, "a change is not sent again");
+}
+
+#[test]
+fn a_modern_client_that_was_sent_away_names_the_session_in_vain_until_it_attaches() {
+    let project = Project::sample();
+    let engine = Scripted::editor(&sessions(&project), &project.root(), |_, before| match before {
+        0 => Act::Refuse(409, "session_detached", false),
+        _ => good(),
+    });
+    let mut server =
+        Launch::over(project.root()).env("DIDI_SESSION_DIR", sessions(&project).path).start();
+    let mut ask = |tool: &str, arguments: Value| {
+        let meta = json!({"didi": {"runtime_session_id": engine.session()}});
+        let more = Map::from_iter([("_meta".to_owned(), meta)]);
+        server.call_with(tool, arguments, more)
+    };
+    let setting = json!({"setting": "application/config/name"});
+    for _ in 0..3 {
+        let refused = ask(READ, setting.clone());
+        assert!(refused.to_string().contains("session_detached"), "{refused}");
+    }
+    let attached = ask("runtime_attach_session", json!({"session_id": engine.session()}));
+    assert_eq!(attached["isError"], false, "{attached}");
+    assert_eq!(ask(READ, setting)["structuredContent"]["value"], "Live");
 }
 
 #[test]

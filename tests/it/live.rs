@@ -11,5 +11,6 @@ mod previews;
 mod project;
 mod resources;
 mod sessions;
+mod status;
 mod strain;
 mod values;

@@ -25,6 +25,7 @@ mod refusals;
 mod renames;
 mod scenarios;
 mod server;
+mod setup;
 mod surface;
 mod tidy;
 mod transcripts;

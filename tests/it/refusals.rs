@@ -38,11 +38,12 @@ const TESTS: [&str; 5] = [
     "tests_failed",
 ];
 
-const BRIDGE: [&str; 5] = [
+const BRIDGE: [&str; 6] = [
     "foreign_project_session",
     "protocol_version_rejected",
     "request_failed",
     "route_deadline_exceeded",
+    "session_detached",
     "session_kind_rejected",
 ];
 
@@ -265,12 +266,13 @@ fn session(code: &str) -> (Stage, Value) {
     let kind =
         if code == "session_kind_rejected" { SessionKind::Game } else { SessionKind::Editor };
     let lies = code == "protocol_version_rejected";
+    let is_away = code == "session_detached";
     let folder = sessions(&stage.project);
     let engine = Scripted::start(
         &folder,
         &project,
         kind,
-        |_, _| Act::HangUp,
+        move |_, _| if is_away { Act::Refuse(409, "session_detached", false) } else { Act::HangUp },
         move |identity| {
             let mut answer = json!(identity);
             answer["status"] = if lies { "later" } else { "ok" }.into();
@@ -284,7 +286,7 @@ fn session(code: &str) -> (Stage, Value) {
     }
     let change = json!({"setting": "application/config/name", "value": "New"});
     let result = match code {
-        "route_deadline_exceeded" | "session_kind_rejected" => {
+        "route_deadline_exceeded" | "session_detached" | "session_kind_rejected" => {
             stage.call_on(&id, "project_set_setting", change)
         }
         _ => stage.call("runtime_attach_session", json!({ "session_id": id })),

@@ -31,6 +31,8 @@ pub enum Act {
     Answer(Value),
     /// Refuses so: status, code, and whether the route is to be given up.
     Refuse(u16, &'static str, bool),
+    /// Answers so, then says unasked that a person sent the client away, and hangs up.
+    AnswerAndPart(Value),
     /// Answers under another id.
     OtherId,
     /// Sends these bytes as they are, and nothing else.
@@ -177,6 +179,11 @@ fn serve(mut stream: UnixStream, token: &str, act: &dyn Fn(&Request) -> Act) {
         }
         match act(&request) {
             Act::Answer(value) => send(&mut stream, &Response::success(request.id, value).to_vec()),
+            Act::AnswerAndPart(value) => {
+                send(&mut stream, &Response::success(request.id, value).to_vec());
+                let error = BridgeError::new(409, "session_detached", "scripted");
+                return send(&mut stream, &Response::failure(None, error).to_vec());
+            }
             Act::Refuse(status, code, quarantine) => {
                 let error =
                     BridgeError::new(status, code, "scripted").with("route_quarantine", quarantine);

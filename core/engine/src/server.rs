@@ -15,12 +15,15 @@ use std::{
 use didi_wire::{
     BridgeError, Descriptor, Request, Response, TOKEN_PARAM,
     frame::{Decoder, FrameTooLong, encode},
+    lock::{self, Holder},
     methods::{self, Effect, Lookup, Method, Thread},
+    session_dir::SessionDir,
 };
 use serde_json::{Map, Value, json};
 
 use crate::{
     backend::{Answer, Call},
+    clients::{self, Clients},
     detached::{Detached, WorkKind},
     queue::{MAIN_THREAD_DEADLINE, Queue},
     ring::{Level, LogRing, Query},
@@ -34,6 +37,9 @@ mod tests;
 
 /// Who says what the bridge has to say.
 const SOURCE: &str = "bridge";
+
+/// By which a client says hello.
+const HANDSHAKE: &str = "session.handshake";
 
 /// How long a call takes that is worth a note.
 const SLOW: Duration = Duration::from_secs(1);
@@ -51,6 +57,10 @@ pub struct Shared {
     pub telemetry: Arc<LogRing>,
     /// What the engine prints.
     pub output: Arc<LogRing>,
+    /// Who is attached.
+    pub clients: Clients,
+    /// Where the session's lock says who holds it.
+    pub sessions: Option<SessionDir>,
     /// Reimports that outlive their call.
     pub reimports: Arc<Detached>,
     /// Reloads that outlive their call.
@@ -79,6 +89,8 @@ impl Shared {
             queue: Arc::new(Queue::new()),
             telemetry,
             output,
+            clients: Clients::default(),
+            sessions: None,
             reimports: Arc::new(Detached::new()),
             reloads: Arc::new(Detached::new()),
             main_thread_deadline: MAIN_THREAD_DEADLINE,
@@ -91,6 +103,20 @@ impl Shared {
         self.attached.load(Ordering::Acquire)
     }
 
+    /// Who holds the session's lock, where that can be read.
+    pub fn holder(&self) -> Option<Holder> {
+        lock::holder(self.sessions.as_ref()?, self.descriptor.identity.session_id)
+    }
+
+    /// Refuses a client that a person sent away; a handshake is where another one comes in.
+    fn check_welcome(&self, method: &Method) -> Result<(), BridgeError> {
+        if method.name == HANDSHAKE {
+            self.clients.welcome(|| self.holder())
+        } else {
+            self.clients.may_ask()
+        }
+    }
+
     fn tell(&self, level: Level, message: &str, details: Value) {
         self.telemetry.push(level, SOURCE, message, details);
     }
@@ -98,8 +124,14 @@ impl Shared {
     /// Notes a call that changed something, failed, or took long.
     fn note(&self, method: &str, took: Duration, answer: &Answer) {
         let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-        let changes = matches!(methods::lookup(method), Lookup::Method(found)
-            if found.effect == Effect::Changes);
+        let found = match methods::lookup(method) {
+            Lookup::Method(found) => Some(found),
+            _ => None,
+        };
+        if let Some(found) = found.filter(|found| found.thread == Thread::Main) {
+            self.clients.ended(found.name, answer.as_ref().err().and_then(BridgeError::code_name));
+        }
+        let changes = found.is_some_and(|found| found.effect == Effect::Changes);
         match answer {
             Err(error) => {
                 let level = if error.code >= 500 { Level::Warning } else { Level::Info };
@@ -133,7 +165,7 @@ impl Shared {
     /// Methods that need no engine.
     fn at_once(&self, name: &str, params: Map<String, Value>) -> Answer {
         match name {
-            "session.handshake" => Ok(self.handshake()),
+            HANDSHAKE => Ok(self.handshake()),
             "runtime.getLogs" => self.page(&self.telemetry, params, None),
             "runtime.getOutput" => self.page(&self.output, params, Some("engine")),
             "asset.reimportStatus" => status(&self.reimports, REIMPORT, &params),
@@ -188,6 +220,10 @@ pub(crate) fn serve(shared: &Shared, slot: &Slot) {
             }
         }
     }
+    // Nobody asked, so it answers no request: the client reads it when it looks.
+    if connection.attached && shared.clients.is_sent_away() {
+        let _ = slot.peer.write(&framed(Response::failure(None, clients::sent_away_error())));
+    }
 }
 
 /// One connection, from its first frame to its last.
@@ -205,6 +241,9 @@ impl Drop for Connection<'_> {
     fn drop(&mut self) {
         if self.attached {
             let left = self.shared.attached.fetch_sub(1, Ordering::AcqRel) - 1;
+            if left == 0 {
+                self.shared.clients.gone();
+            }
             self.shared.tell(Level::Info, "client detached", json!({ "attached": left }));
         }
     }
@@ -227,6 +266,7 @@ impl Connection<'_> {
         }
         let began = Instant::now();
         let answer = known(&method).and_then(|method| {
+            self.shared.check_welcome(method)?;
             catch_unwind(AssertUnwindSafe(|| self.shared.answer(method, params)))
                 .unwrap_or_else(|_| Err(BridgeError::new(500, "method_panicked", "it panicked")))
         });
@@ -240,6 +280,9 @@ impl Connection<'_> {
         if matches && !self.attached {
             self.attached = true;
             let now = self.shared.attached.fetch_add(1, Ordering::AcqRel) + 1;
+            if now == 1 {
+                self.shared.clients.attached(self.shared.holder());
+            }
             self.shared.tell(Level::Info, "client attached", json!({ "attached": now }));
         }
         matches

@@ -112,6 +112,7 @@ impl Session {
         let telemetry = Arc::new(LogRing::new());
         let mut shared = Shared::new(descriptor.clone(), output, telemetry);
         shared.main_thread_deadline = config.main_thread_deadline;
+        shared.sessions = Some(config.sessions.clone());
         let (shared, slots) = (Arc::new(shared), Arc::new(Slots::default()));
         let acceptor = {
             let (shared, slots) = (Arc::clone(&shared), Arc::clone(&slots));
@@ -139,8 +140,12 @@ impl Session {
         self.shared.descriptor.public()
     }
 
-    /// Ends every connection, as a person may ask for; the session stays open.
+    /// Sends the client away, as a person may wish: its connections end, and it is refused until it attaches anew. The
+    /// session stays open.
     pub fn detach_clients(&self) {
+        let clients = &self.shared.clients;
+        clients.send_away(self.shared.holder());
+        self.shared.telemetry.push(Level::Info, "bridge", "client sent away", self.facts());
         self.slots.end_all();
     }
 

@@ -1,6 +1,6 @@
 //! The session of this engine: opened when the main loop begins, served once a frame, closed when it ends.
 
-use std::{fs, time::Instant};
+use std::{fs, sync::Arc, time::Instant};
 
 use didi_engine::{
     Pump, Session, SessionConfig,
@@ -16,7 +16,7 @@ use godot::{
 };
 use serde_json::json;
 
-use crate::{backend::GodotBackend, logger, node_path, purpose, surroundings};
+use crate::{backend::GodotBackend, logger, node_path, purpose, status, surroundings};
 
 thread_local! {
     /// Lent to the frame that runs; a frame inside it finds nothing, so no command begins inside another.
@@ -47,6 +47,7 @@ pub(crate) fn open() {
         Ok(session) => {
             let pauses = kind == SessionKind::Game && purpose::starts_paused(&arguments);
             let opened = Bridge::new(session, kind, pauses);
+            status::show(Some(Arc::clone(opened.session.shared())));
             BRIDGE.with(|bridge| drop(bridge.replace(Some(opened))));
         }
         Err(fault) => {
@@ -64,6 +65,7 @@ pub(crate) fn open() {
 
 /// Closes the session: commands that wait are answered, threads end, the socket and the descriptor go.
 pub(crate) fn close() {
+    status::show(None);
     if let Some(mut bridge) = BRIDGE.with(|bridge| bridge.replace(None)) {
         bridge.give_sleep_back();
     }
@@ -93,6 +95,10 @@ impl Bridge {
         {
             tree.set_pause(true);
         }
+        if self.session.shared().clients.take_wish() {
+            self.session.detach_clients();
+        }
+        status::refresh(self.session.shared());
         let wait_until = self.pace();
         self.pump.frame(&mut self.backend, wait_until);
         self.pace.frame_ended(Instant::now());

@@ -1,7 +1,7 @@
 //! The engine extension: the bridge inside a Godot editor or a running game.
 //!
 //! One dispatcher, `methods`, maps the names of the bridge to small functions; `json` is the one form in
-//! which values cross, `edit` the one way in which scenes change. Sockets, deadlines and the log are the
+//! which values cross, `edit` the one way in which scenes change, `status` what a person sees of it. Sockets, deadlines and the log are the
 //! engine crate's. Everything here runs on the main thread but the logger, which only pushes to a ring.
 #![allow(unsafe_code, reason = "the engine's entry point is declared by an unsafe trait")]
 
@@ -18,13 +18,19 @@ mod params;
 mod property;
 mod purpose;
 mod refuse;
+mod status;
 mod surroundings;
 mod waiting;
 
+use didi_wire::addon::Stamp;
 use godot::{
     init::{ExtensionLibrary, InitStage},
     prelude::gdextension,
 };
+
+/// By which the set-up knows this build from its file alone.
+#[unsafe(export_name = "didi_addon_stamp")]
+pub static STAMP: Stamp = Stamp::of(env!("CARGO_PKG_VERSION"));
 
 /// What the engine loads.
 struct DidiExtension;

@@ -12,7 +12,10 @@ use std::{
     time::Duration,
 };
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{
+    ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum,
+    parser::ValueSource,
+};
 use didi_plugin_api::desc::Profile;
 use didi_wire::session_dir::{self, SessionDir, Surroundings};
 
@@ -43,6 +46,10 @@ pub enum Command {
     Serve,
     /// Show what Didi does, on a temporary copy of a sample project.
     Try,
+    /// Make a project ready: the addon, the clients' configuration, a guide for the model.
+    Setup(SetupOptions),
+    /// Find what keeps a project's set-up from working.
+    Doctor(DoctorOptions),
     /// Look at tool packs, check them, pin them.
     Packs {
         #[command(subcommand)]
@@ -70,6 +77,12 @@ pub enum PacksCommand {
         #[arg(long, short)]
         output: Option<PathBuf>,
     },
+    /// Map the engine's extension in this process.
+    #[command(hide = true)]
+    TryAddon {
+        /// The library.
+        file: PathBuf,
+    },
     /// Load a private copy in this process and write its descriptor down.
     #[command(hide = true)]
     Trial {
@@ -82,6 +95,67 @@ pub enum PacksCommand {
         /// Where the descriptor goes.
         document: PathBuf,
     },
+}
+
+/// Options of `didi setup`. The project comes from the command line alone.
+#[derive(Debug, Args)]
+pub struct SetupOptions {
+    /// Which clients to configure; repeatable, or with commas. Without it, all.
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "CLIENT")]
+    pub client: Vec<ClientOption>,
+    /// The exact Godot executable to start, and to name to the clients.
+    #[arg(long, value_name = "FILE")]
+    pub godot: Option<PathBuf>,
+    /// Start a headless editor on the project, unless one is there, and leave it running.
+    #[arg(long)]
+    pub headless: bool,
+    /// Wait until an editor of the project answers.
+    #[arg(long)]
+    pub wait: bool,
+    /// How long to wait, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub timeout: u64,
+    /// Replace a newer or a foreign addon as well.
+    #[arg(long)]
+    pub replace_addon: bool,
+    /// Write no guide for the model.
+    #[arg(long)]
+    pub no_agent_guide: bool,
+    /// The addon's library, or its folder, in place of the one beside this program.
+    #[arg(long, value_name = "PATH")]
+    pub addon: Option<PathBuf>,
+    /// As JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `didi doctor`. The project comes from the command line alone.
+#[derive(Debug, Args)]
+pub struct DoctorOptions {
+    /// The exact Godot executable to look at.
+    #[arg(long, value_name = "FILE")]
+    pub godot: Option<PathBuf>,
+    /// The addon's library, or its folder, in place of the one beside this program.
+    #[arg(long, value_name = "PATH")]
+    pub addon: Option<PathBuf>,
+    /// As JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A client on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ClientOption {
+    /// Claude Code, `.mcp.json`.
+    ClaudeCode,
+    /// Cursor, `.cursor/mcp.json`.
+    Cursor,
+    /// VS Code, `.vscode/mcp.json`.
+    Vscode,
+    /// Codex, `.codex/config.toml`.
+    Codex,
+    /// Every one of these.
+    All,
 }
 
 /// Options of serving; they stand before or after the command.
@@ -183,13 +257,30 @@ impl Usage {
 /// What clap refuses; `Ok(Err(text))` is help or a version, for standard output.
 pub fn parse() -> Result<Result<Cli, String>, Usage> {
     use clap::error::ErrorKind;
-    match Cli::try_parse() {
-        Ok(cli) => Ok(Ok(cli)),
+    match Cli::command().try_get_matches() {
+        Ok(matches) => Cli::from_arg_matches(&matches)
+            .map_err(|error| usage_of(&error))
+            .and_then(|cli| only_by_word(cli, &matches))
+            .map(Ok),
         Err(error) => match error.kind() {
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(Err(error.to_string())),
             _ => Err(usage_of(&error)),
         },
     }
+}
+
+/// What writes into a project, or judges it, is told which one in its own line.
+fn only_by_word(cli: Cli, matches: &ArgMatches) -> Result<Cli, Usage> {
+    if !matches!(cli.command, Some(Command::Setup(_) | Command::Doctor(_))) {
+        return Ok(cli);
+    }
+    let matches = matches.subcommand().map_or(matches, |(_, inner)| inner);
+    if matches.value_source("project") == Some(ValueSource::CommandLine) {
+        return Ok(cli);
+    }
+    let hint =
+        "name the folder that holds project.godot with --project; the environment does not count";
+    Err(Usage::new("no project is named", hint))
 }
 
 /// clap's own words, in the form that all errors here have.

@@ -121,6 +121,22 @@ impl ProjectFiles {
         Ok(path)
     }
 
+    /// Replaces or makes a file for the program itself, in any folder of the project.
+    ///
+    /// # Errors
+    /// As [`ProjectFiles::write`].
+    pub fn write_own(
+        &self,
+        path: &str,
+        data: &[u8],
+        expect: &Expect,
+        cancel: &Cancel,
+    ) -> Result<Written, Refusal> {
+        let place = self.resolve(path)?;
+        let lock = self.lock(path, cancel)?;
+        self.swap(&lock, &place, path, data, expect).map(|(written, _)| written)
+    }
+
     fn resolve(&self, path: &str) -> Result<ProjectPath, Refusal> {
         self.root.resolve(path).map_err(|fault| fault.refusal("path"))
     }

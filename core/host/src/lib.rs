@@ -25,6 +25,7 @@ pub mod mcp;
 pub mod packs_cmd;
 pub mod serve;
 pub mod services;
+pub mod setup;
 pub mod source;
 pub mod text;
 pub mod tour;

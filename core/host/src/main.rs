@@ -7,9 +7,9 @@ use didi_host::{
     cli::{self, Cli, Command, Options, PacksCommand, Usage},
     front::stdio::Output,
     heap,
-    loader::trial,
+    loader::{probe, trial},
     log::LogRing,
-    packs_cmd, serve, tour,
+    packs_cmd, serve, setup, tour,
 };
 
 fn main() -> ExitCode {
@@ -21,6 +21,7 @@ fn main() -> ExitCode {
     }
 }
 
+#[allow(clippy::disallowed_methods, reason = "outside of serving, standard output is for people")]
 fn run(cli: &Cli) -> Result<ExitCode, Usage> {
     let options = &cli.options;
     if cli.dump_tool_manifest {
@@ -37,6 +38,10 @@ fn run(cli: &Cli) -> Result<ExitCode, Usage> {
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::Try) => Ok(tour(options)),
+        Some(Command::Setup(wish)) => told(setup::run(options, wish, &mut std::io::stdout())),
+        Some(Command::Doctor(wish)) => {
+            told(setup::run_doctor(options, wish, &mut std::io::stdout()))
+        }
         Some(Command::Packs { command }) => packs(cli, command),
     }
 }
@@ -54,12 +59,26 @@ fn tour(options: &Options) -> ExitCode {
     }
 }
 
+/// A report was printed; a step that failed is exit code 1.
+fn told(good: Result<bool, Usage>) -> Result<ExitCode, Usage> {
+    good.map(|good| if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
 fn packs(cli: &Cli, command: &PacksCommand) -> Result<ExitCode, Usage> {
     let options = &cli.options;
     let report = match command {
         PacksCommand::List { json } => packs_cmd::list(options, *json)?,
         PacksCommand::Check { file } => packs_cmd::check(options, file)?,
         PacksCommand::Pin { output } => packs_cmd::pin(options, output.as_deref())?,
+        PacksCommand::TryAddon { file } => {
+            return Ok(match probe::child_main(file) {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(why) => {
+                    print(&why, false);
+                    ExitCode::from(trial::REFUSED_EXIT_CODE)
+                }
+            });
+        }
         PacksCommand::Trial { pack, api, copy, document } => {
             return Ok(match trial::child_main(pack, api, copy, document) {
                 Ok(()) => ExitCode::SUCCESS,

@@ -140,7 +140,9 @@ fn load(
 }
 
 /// What is available moves with the engine that is attached, so clients are told to look again.
-fn tell_of_engines(routes: &Routes, server: &Arc<Server>) {
+fn tell_of_engines(routes: &Arc<Routes>, server: &Arc<Server>) {
+    let looked_after = Arc::clone(routes);
+    thread::spawn(move || looked_after.look_after());
     let server = Arc::downgrade(server);
     routes.watch(move || {
         if let Some(server) = server.upgrade() {

@@ -10,9 +10,11 @@
 //! * [`descriptor`]: who listens where; its public form has no token.
 //! * [`discovery`]: finding, publishing and retiring descriptors. [`lock`]: one client a session.
 //! * [`endpoint`], [`session_dir`]: names. [`process`]: whether the process is still the one that was meant.
+//! * [`addon`]: where the engine's end lies in a project, and how a build of it is known.
 //! * [`token`]: the secret that the descriptor hands from one end to the other.
 #![deny(missing_docs)]
 
+pub mod addon;
 pub mod descriptor;
 pub mod discovery;
 pub mod endpoint;

@@ -105,6 +105,13 @@ impl Drop for SessionLock {
     }
 }
 
+/// Who holds a session's lock, in its own words; `None` when nobody does, or the system keeps a locked file from being
+/// read.
+pub fn holder(dir: &SessionDir, session: SessionId) -> Option<Holder> {
+    // A lock that was given back is empty, so there is no need to try it.
+    read_holder(&mut open(&path_of(dir, session), false).ok()?)
+}
+
 /// Removes the lock's file if nobody holds it and `orphan` still says so once it is held here.
 pub(crate) fn remove_unheld(
     dir: &SessionDir,

@@ -6,6 +6,7 @@ use std::{
 use didi_wire::{
     Outcome, Request, RequestId, Response, TOKEN_PARAM,
     frame::{Decoder, MAX_PAYLOAD_BYTES, encode},
+    lock,
 };
 use interprocess::local_socket::{GenericFilePath, Stream, ToFsName as _};
 use serde_json::Map;
@@ -284,9 +285,24 @@ fn detaching_ends_the_connections_and_not_the_session() {
     let bench = Bench::open(PATIENCE);
     let mut client = bench.client();
     assert!(client.ask("session.handshake").body.is_ok());
+    let holder = |since_ms| lock::Holder { pid: 7, name: "test".into(), since_ms };
+    let sessions = bench.shared().sessions.clone().unwrap();
+    let session = bench.session.identity().session_id;
+    let held = lock::acquire(&sessions, session, &holder(1)).unwrap();
     bench.session.detach_clients();
+    let code =
+        |answer: &Response| answer.body.as_ref().err().unwrap().code_name().map(str::to_owned);
+    let goodbye = client.receive().unwrap();
+    assert_eq!((goodbye.id, code(&goodbye).as_deref()), (None, Some("session_detached")));
     assert_eq!(client.receive(), None);
+    for method in ["runtime.getLogs", "session.handshake", "scene.open"] {
+        let refused = bench.client().ask(method);
+        assert_eq!(code(&refused).as_deref(), Some("session_detached"), "{method}");
+    }
+    drop(held);
+    let _held = lock::acquire(&sessions, session, &holder(2)).unwrap();
     assert!(bench.client().ask("session.handshake").body.is_ok());
+    assert!(bench.client().ask("runtime.getLogs").body.is_ok());
 }
 
 #[test]

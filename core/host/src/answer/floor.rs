@@ -30,6 +30,8 @@ pub mod gate_codes {
     pub const JOB_CANCELLED: Code = Code::new(409, "job_cancelled");
     /// The engine attached is of the wrong kind.
     pub const SESSION_KIND_REJECTED: Code = Code::new(409, "session_kind_rejected");
+    /// A person sent this server away from the engine.
+    pub const SESSION_DETACHED: Code = Code::new(409, "session_detached");
     /// The engine did not answer in time, or its connection failed.
     pub const ROUTE_DEADLINE_EXCEEDED: Code = Code::new(504, "route_deadline_exceeded");
     /// The engine's process ended under the call.
@@ -79,6 +81,10 @@ const BY_CODE: &[(&str, Remedy)] = &[
     ("response_too_large", Remedy::Field("arguments")),
     ("route_deadline_exceeded", Remedy::NextCall("runtime_list_sessions", SESSIONS_NOW)),
     ("save_not_written", Remedy::NextCall("runtime_read_output", "shows what the editor said")),
+    (
+        "session_detached",
+        Remedy::NextCall("runtime_attach_session", "attaches again, once the person wants that"),
+    ),
     (
         "session_kind_rejected",
         Remedy::NextCall("runtime_list_sessions", "finds an engine of the right kind"),
@@ -315,6 +321,7 @@ pub fn codes_in_use(catalog: &Catalog) -> BTreeMap<String, u16> {
         gates::RATE_LIMITED,
         gates::REQUEST_ID_CONFLICT,
         gates::JOB_CANCELLED,
+        gates::SESSION_DETACHED,
         gates::SESSION_KIND_REJECTED,
         gates::ROUTE_DEADLINE_EXCEEDED,
         gates::LIVE_SESSION_ENDED,

@@ -44,6 +44,16 @@ pub struct Asked<'a> {
     pub cancel: &'a Cancel,
 }
 
+/// How an idle connection is found.
+pub enum Goodbye {
+    /// Nothing came.
+    StillThere,
+    /// The engine hung up, or sent what nobody asked for.
+    Closed,
+    /// It said why it hangs up.
+    Said(BridgeError),
+}
+
 /// A connection.
 pub struct Link {
     stream: Stream,
@@ -74,6 +84,32 @@ impl Link {
         let looked = self.stream.set_nonblocking(true).and_then(|()| self.stream.read(&mut byte));
         let quiet = looked.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock);
         quiet && prepare(&self.stream).is_ok()
+    }
+
+    /// What the engine said without being asked before it hung up; nothing is owed over the connection.
+    pub fn goodbye(&mut self) -> Goodbye {
+        if self.stream.set_nonblocking(true).is_err() {
+            return Goodbye::Closed;
+        }
+        let mut chunk = [0; 4096];
+        loop {
+            // It may have come together with the last answer.
+            let said = self.decoder.next_frame().ok().flatten();
+            match said.map(Response::from_slice) {
+                Some(Ok(Response { id: None, body: Err(error) })) => return Goodbye::Said(error),
+                Some(_) => return Goodbye::Closed,
+                None => {}
+            }
+            match self.stream.read(&mut chunk) {
+                Ok(0) => return Goodbye::Closed,
+                Ok(read) => self.decoder.push(&chunk[..read]),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    let _ = prepare(&self.stream);
+                    return Goodbye::StillThere;
+                }
+                Err(_) => return Goodbye::Closed,
+            }
+        }
     }
 
     /// Asks, and waits for the answer. After a failure the connection is not to be used again.

@@ -16,17 +16,18 @@ use std::{
 use didi_plugin_api::refusal::{Code, Refusal, codes};
 use didi_wire::{
     descriptor::{Descriptor, Identity, SessionKind},
+    envelope::BridgeError,
     lock::SessionLock,
     methods::{self, Lookup},
     process::{self, Liveness},
 };
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{
     failure::{self, Failure, Reason},
-    link::{Asked, Link},
+    link::{Asked, Goodbye, Link},
 };
-use crate::{cancel::Cancel, source};
+use crate::{answer::floor::gate_codes::SESSION_DETACHED, cancel::Cancel, source};
 
 /// Longest wait for an ordinary call, connecting and writing included.
 pub const CALL_DEADLINE: Duration = Duration::from_secs(17);
@@ -52,6 +53,10 @@ pub struct Route {
     generation: u64,
     retired: AtomicBool,
     stop_requested: AtomicBool,
+    /// A person sent this process away.
+    sent_away: AtomicBool,
+    /// An answer said so already.
+    told: AtomicBool,
     idle: Mutex<Vec<Link>>,
     _lock: SessionLock,
 }
@@ -83,6 +88,8 @@ impl Route {
             generation,
             retired: AtomicBool::new(false),
             stop_requested: AtomicBool::new(false),
+            sent_away: AtomicBool::new(false),
+            told: AtomicBool::new(false),
             idle: Mutex::default(),
             _lock: lock,
         };
@@ -113,6 +120,36 @@ impl Route {
     /// Whether its engine was asked to end.
     pub fn stop_requested(&self) -> bool {
         self.stop_requested.load(Ordering::Acquire)
+    }
+
+    /// Whether a person sent this process away, and no answer has said so yet.
+    pub fn owes_word(&self) -> bool {
+        self.was_sent_away() && !self.told.load(Ordering::Acquire)
+    }
+
+    /// Whether a person sent this process away.
+    pub fn was_sent_away(&self) -> bool {
+        self.sent_away.load(Ordering::Acquire)
+    }
+
+    /// Reads what the engine may have said over a connection that nobody uses; a route whose client was sent away is
+    /// given up, so that its lock is free for others.
+    pub fn look(&self) {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sent_away = false;
+        idle.retain_mut(|link| match link.goodbye() {
+            Goodbye::StillThere => true,
+            Goodbye::Closed => false,
+            Goodbye::Said(error) => {
+                sent_away |= is_sent_away(&error);
+                false
+            }
+        });
+        drop(idle);
+        if sent_away {
+            self.sent_away.store(true, Ordering::Release);
+            self.retire();
+        }
     }
 
     /// Whether its engine's process has provably ended.
@@ -189,7 +226,7 @@ impl Route {
         params: &Map<String, Value>,
         deadline: Instant,
         cancel: &Cancel,
-    ) -> Result<Result<Value, didi_wire::envelope::BridgeError>, Failure> {
+    ) -> Result<Result<Value, BridgeError>, Failure> {
         let started = source::now();
         let before = |error: &std::io::Error| {
             let reason = match error.kind() {
@@ -223,7 +260,7 @@ impl Route {
     fn read(
         &self,
         method: &str,
-        body: Result<Value, didi_wire::envelope::BridgeError>,
+        body: Result<Value, BridgeError>,
         repeats: u32,
     ) -> Result<Answered, Refusal> {
         match body {
@@ -231,6 +268,12 @@ impl Route {
                 let diagnostics =
                     result.as_object_mut().map(failure::take_diagnostics).unwrap_or_default();
                 Ok(Answered { result, diagnostics, repeats })
+            }
+            Err(error) if is_sent_away(&error) => {
+                self.told.store(true, Ordering::Release);
+                self.sent_away.store(true, Ordering::Release);
+                self.retire();
+                Err(sent_away(&self.identity().session_id.to_string()))
             }
             Err(error) => {
                 if error.asks_for_quarantine() || error.code == 401 {
@@ -256,6 +299,20 @@ impl Route {
         self.retired.store(true, Ordering::Release);
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
+}
+
+fn is_sent_away(error: &BridgeError) -> bool {
+    error.code_name() == Some(&*SESSION_DETACHED.name)
+}
+
+/// The refusal of a call after a person sent this process away.
+pub fn sent_away(session: &str) -> Refusal {
+    let message = "a person detached this server in the editor, and the call was not made";
+    Refusal::new(SESSION_DETACHED, message).next_call_with(
+        "runtime_attach_session",
+        json!({"session_id": session}),
+        "attaches again, once the person wants that; ask first",
+    )
 }
 
 /// How long a call may take: as its caller says, or the usual deadline; a call that watches a window has the

@@ -8,9 +8,10 @@
 use std::{
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Condvar, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
+    time::Duration,
 };
 
 use didi_plugin_api::refusal::{Code, Refusal, codes};
@@ -22,11 +23,14 @@ use didi_wire::{
 };
 use serde_json::{Value, json};
 
-use super::route::Route;
-use crate::{answer::floor::gate_codes, source};
+use super::route::{self, Route};
+use crate::{answer::floor::gate_codes, cancel::Cancel, source};
 
 /// Routes that one process holds.
 pub const MAX_ROUTES: usize = 8;
+
+/// How often routes are looked after.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
 
 /// The session is held by another client.
 const SESSION_LOCKED: Code = Code::new(423, "request_failed");
@@ -42,6 +46,8 @@ pub struct Routes {
     project: PathBuf,
     next: AtomicU64,
     state: Mutex<State>,
+    /// Rung when a route is opened.
+    opened: Condvar,
     watcher: Mutex<Option<Watcher>>,
 }
 
@@ -51,6 +57,10 @@ struct State {
     selected: Option<Arc<Route>>,
     /// Nobody attached, detached or lost a route yet.
     chosen: bool,
+    /// Sessions from which a person sent this process away; attaching takes one out.
+    sent_away: Vec<SessionId>,
+    /// The one of them that was selected, while no answer has said so.
+    untold: Option<SessionId>,
 }
 
 /// Whether a session of another project may be attached.
@@ -70,6 +80,7 @@ impl Routes {
             project,
             next: AtomicU64::new(1),
             state: Mutex::default(),
+            opened: Condvar::new(),
             watcher: Mutex::default(),
         }
     }
@@ -138,11 +149,44 @@ impl Routes {
         &self.project
     }
 
+    /// Says once, to whoever asks next, that a person sent this process away from the session that it used.
+    ///
+    /// # Errors
+    /// `session_detached`.
+    pub fn tell_of_detachment(&self) -> Result<(), Refusal> {
+        self.drop_dead();
+        match self.state().untold.take() {
+            Some(session) => Err(route::sent_away(&session.to_string())),
+            None => Ok(()),
+        }
+    }
+
+    /// Looks after the routes for as long as the process lives: what an engine says unasked is read soon, and the lock
+    /// of a session from which this process was sent away is given back. Nothing is looked at while nothing is held.
+    pub fn look_after(&self) {
+        loop {
+            let state = self.state();
+            let state = self.opened.wait_while(state, |state| state.held.is_empty());
+            let state = state.unwrap_or_else(PoisonError::into_inner);
+            // Under the lock: a route that is let go meanwhile frees its session at once.
+            state.held.iter().for_each(|route| route.look());
+            drop(state);
+            self.drop_dead();
+            Cancel::default().wait(LOOK_EVERY);
+        }
+    }
+
     /// Attaches a session for this process's own session.
     ///
     /// # Errors
     /// As [`Routes::named`]; the route selected before stays.
     pub fn attach(&self, session: &str, foreign: Foreign) -> Result<Arc<Route>, Refusal> {
+        if let Some(id) = SessionId::parse(session) {
+            self.drop_dead();
+            let mut state = self.state();
+            state.sent_away.retain(|one| *one != id);
+            state.untold = None;
+        }
         let route = self.named_as(session, foreign, "session_id")?;
         self.select(Some(Arc::clone(&route)), true);
         Ok(route)
@@ -176,6 +220,9 @@ impl Routes {
     ) -> Result<Arc<Route>, Refusal> {
         self.drop_dead();
         let id = SessionId::parse(session).ok_or_else(|| unknown(session, field))?;
+        if self.state().sent_away.contains(&id) {
+            return Err(route::sent_away(session));
+        }
         if let Some(held) = self.held(id) {
             self.refuse_foreign(&held.identity().project_path, foreign)?;
             return Ok(held);
@@ -219,6 +266,7 @@ impl Routes {
         let generation = self.next.fetch_add(1, Ordering::Relaxed);
         let route = Arc::new(Route::open(descriptor, lock, generation)?);
         self.state().held.push(Arc::clone(&route));
+        self.opened.notify_all();
         Ok(route)
     }
 
@@ -253,7 +301,14 @@ impl Routes {
         let is_dead = |route: &Arc<Route>| route.is_retired() || route.is_gone();
         let lost = {
             let mut state = self.state();
-            state.held.retain(|route| !is_dead(route));
+            let State { held, sent_away, .. } = &mut *state;
+            let away = held.iter().filter(|route| route.was_sent_away());
+            sent_away.extend(away.map(|route| route.identity().session_id));
+            held.retain(|route| !is_dead(route));
+            let owing = state.selected.as_ref().filter(|route| route.owes_word());
+            if let Some(session) = owing.map(|route| route.identity().session_id) {
+                state.untold = Some(session);
+            }
             let lost = state.selected.as_ref().is_some_and(is_dead);
             if lost {
                 state.selected = None;

@@ -83,12 +83,15 @@ pub fn choose(validated: Validated, routes: &Routes) -> Result<Routed, Refusal> 
 /// The engine that a caller's requests are served by.
 ///
 /// # Errors
-/// What opening a named session gives.
+/// What opening a named session gives; `session_detached`, once, after a person sent this process away.
 pub fn engine_of(caller: &Caller, routes: &Routes) -> Result<Option<Arc<bridge::Route>>, Refusal> {
     match (&caller.session, caller.modern) {
         (Some(session), _) => routes.named(session, SESSION_FIELD).map(Some),
         (None, true) => Ok(None),
-        (None, false) => Ok(routes.selected_or_found()),
+        (None, false) => {
+            routes.tell_of_detachment()?;
+            Ok(routes.selected_or_found())
+        }
     }
 }
 

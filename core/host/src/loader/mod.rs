@@ -19,6 +19,7 @@ pub mod file;
 pub mod image;
 pub mod open;
 pub mod pins;
+pub mod probe;
 pub mod trial;
 
 use std::{
