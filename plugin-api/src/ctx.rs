@@ -33,6 +33,8 @@ pub mod ops {
     pub const SCRATCH_FOLDER: &str = "scratch.folder";
     /// Takes the name of an entry of the change journal, answers the entry; since 1.1.
     pub const JOURNAL_ENTRY: &str = "journal.entry";
+    /// Takes [`super::Touched`], answers nothing when an editor leaves the files free; since 1.1.
+    pub const EDITOR_CHECK: &str = "editor.check";
     /// Takes a [`super::RunRecord`], answers its `res://` path; since 1.1.
     pub const RECORD_WRITE: &str = "record.write";
     /// Takes a [`super::GameSpec`], answers a [`super::GameStarted`]; since 1.1.
@@ -299,6 +301,33 @@ pub struct Written {
     pub size_bytes: u64,
     /// SHA-256 of the file now, in hex.
     pub sha256: String,
+}
+
+/// The files that changes touch.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Touched {
+    /// `res://` paths that have other bytes afterwards.
+    pub written: Vec<String>,
+    /// `res://` paths at which nothing is afterwards.
+    pub gone: Vec<String>,
+}
+
+impl Touched {
+    /// The files of these changes.
+    pub fn by(changes: &[Change]) -> Self {
+        let mut touched = Touched::default();
+        for change in changes {
+            match change {
+                Change::Write { path, .. } | Change::Edit { path, .. } => {
+                    touched.written.push(path.clone());
+                }
+                Change::Move { from: path, .. } | Change::Remove { path, .. } => {
+                    touched.gone.push(path.clone());
+                }
+            }
+        }
+        touched
+    }
 }
 
 /// Severity of a log line.
@@ -580,6 +609,15 @@ impl Project<'_, '_> {
     /// `already_exists`, `conflict`, `not_found`, `project_file_busy`, `forbidden`; nothing is then changed.
     pub fn apply(&self, changes: &[Change]) -> Result<Vec<Written>, Refusal> {
         self.ctx.request(ops::PROJECT_APPLY, &changes)
+    }
+
+    /// Looks whether an editor that has the project open leaves these files free, as [`Project::apply`] does: for
+    /// previews. What the caller's `discard_unsaved` says is heard by the host.
+    ///
+    /// # Errors
+    /// `unsaved_changes`, `dirty_state_unavailable`; `conflict` for a scene that would leave its open tab.
+    pub fn check_editor(&self, touched: &Touched) -> Result<(), Refusal> {
+        self.ctx.request(ops::EDITOR_CHECK, touched)
     }
 }
 

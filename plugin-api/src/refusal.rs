@@ -50,6 +50,10 @@ pub mod codes {
     pub const UNPROCESSABLE: Code = Code::new(422, "unprocessable");
     /// Another process holds a project file's lock.
     pub const PROJECT_FILE_BUSY: Code = Code::new(503, "project_file_busy");
+    /// An editor has unsaved changes in a file that would be replaced.
+    pub const UNSAVED_CHANGES: Code = Code::new(409, "unsaved_changes");
+    /// An editor does not tell whether it has unsaved changes in a file that would be replaced.
+    pub const DIRTY_STATE_UNAVAILABLE: Code = Code::new(409, "dirty_state_unavailable");
     /// Nothing is attached.
     pub const NOT_CONNECTED: Code = Code::new(503, "not_connected");
     /// No engine executable can be used.

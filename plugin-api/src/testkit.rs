@@ -447,6 +447,8 @@ impl HostV1 for Scripted {
                 job: self.job,
                 plan: self.plan.lock().unwrap().take(),
             })),
+            // No editor is attached.
+            ops::EDITOR_CHECK => reply(Ok(())),
             ops::ENGINE_FIND => reply(self.engine.clone().ok_or_else(|| {
                 Refusal::new(codes::ENGINE_UNAVAILABLE, "no engine was scripted").floor()
             })),

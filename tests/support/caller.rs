@@ -57,6 +57,20 @@ impl Caller {
         data
     }
 
+    /// Previews, and calls with the preview's token what has to succeed: its data.
+    ///
+    /// # Panics
+    /// When either is refused.
+    pub fn confirmed(&mut self, tool: &str, mut arguments: Value) -> Value {
+        arguments["dry_run"] = true.into();
+        let preview = self.answered(tool, arguments.clone());
+        let members = arguments.as_object_mut().expect("arguments are an object");
+        members.remove("dry_run");
+        let token = preview["mutation_preview"]["confirmation_token"].clone();
+        members.insert("confirmation_token".into(), token);
+        self.answered(tool, arguments)
+    }
+
     /// Calls what has to be refused: the refusal, with the session beside its data.
     ///
     /// # Panics

@@ -22,7 +22,7 @@ use abi_stable::{
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use didi_plugin_api::{
     abi::{HostRef, HostV1, HostV1_TO, Reply, code},
-    ctx::{CallContext, Change, ChildReport, ChildSpec, ops},
+    ctx::{CallContext, Change, ChildReport, ChildSpec, Touched, ops},
     desc::{Mode, ToolDesc},
     refusal::{Code, Refusal, codes},
 };
@@ -39,13 +39,14 @@ use crate::{
     bridge::{self, Routes, route::Answered},
     cancel::Cancel,
     child,
-    dispatch::route::Route,
+    dispatch::route::{Route, SESSION_FIELD},
     engine::Engines,
     files::{ProjectFiles, WriteRecord},
     journal::Journal,
     source,
 };
 
+mod behind;
 mod games;
 
 /// Largest attachment of one answer, in bytes before encoding.
@@ -58,11 +59,12 @@ pub const MAX_CHILD_LIMIT: Duration = Duration::from_secs(900);
 pub const MAX_CHILD_OUTPUT_BYTES: usize = 8 * 1024 * 1024;
 
 /// Operations of the growth point, by which a pack's `needs` are checked.
-pub const OPERATIONS: [&str; 9] = [
+pub const OPERATIONS: [&str; 10] = [
     ops::CALL_CONTEXT,
     ops::ENGINE_FIND,
     ops::CHILD_RUN,
     ops::PROJECT_APPLY,
+    ops::EDITOR_CHECK,
     ops::RECORD_WRITE,
     ops::SCRATCH_FOLDER,
     ops::GAME_START,
@@ -108,9 +110,21 @@ pub struct Services {
     methods: Vec<String>,
     session: Option<String>,
     plan: Option<Box<RawValue>>,
+    caller: FileCaller,
     done: Mutex<Done>,
     games: Mutex<BTreeMap<String, games::Game>>,
     scratch: Mutex<Option<TempDir>>,
+}
+
+/// What the caller of a tool that writes files said of an editor beside them.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct FileCaller {
+    /// A request names its session or has none, so that no other is attached for it.
+    pub modern: bool,
+    /// The tool takes `discard_unsaved`.
+    pub may_discard: bool,
+    /// It is set: a tab's unsaved changes may be lost.
+    pub discard_unsaved: bool,
 }
 
 /// What a call did beside its answer.
@@ -118,6 +132,10 @@ pub struct Services {
 pub struct Done {
     /// Files written, in order.
     pub writes: Vec<WriteRecord>,
+    /// Whether they were written in passes of several.
+    pub several: bool,
+    /// Whether files have left their places.
+    pub moved: bool,
     /// Binary parts of the answer.
     pub attachments: Vec<Attachment>,
     /// What calls over the bridge left.
@@ -149,6 +167,7 @@ impl Services {
             methods: tool.bridge_methods.clone(),
             session: None,
             plan: None,
+            caller: FileCaller::default(),
             done: Mutex::default(),
             games: Mutex::default(),
             scratch: Mutex::default(),
@@ -170,6 +189,7 @@ impl Services {
             methods: vec![],
             session: None,
             plan: None,
+            caller: FileCaller::default(),
             done: Mutex::default(),
             games: Mutex::default(),
             scratch: Mutex::default(),
@@ -188,6 +208,13 @@ impl Services {
     #[must_use]
     pub fn as_job(mut self, job: bool) -> Self {
         self.job = job;
+        self
+    }
+
+    /// The same, for a caller who may have an editor open beside the files.
+    #[must_use]
+    pub fn beside(mut self, caller: FileCaller) -> Self {
+        self.caller = caller;
         self
     }
 
@@ -212,9 +239,46 @@ impl Services {
         HostV1_TO::from_ptr(RRef::new(self), TD_Opaque)
     }
 
-    /// What the call did.
+    /// What the call did. An editor that has the project open reads what was written.
     pub fn into_done(self) -> Done {
-        self.done.into_inner().unwrap_or_else(PoisonError::into_inner)
+        let mut done = std::mem::take(&mut *self.done());
+        if !done.writes.is_empty()
+            && let Some(editor) = self.editor_behind()
+        {
+            done.live.editor = editor.refresh(&self.shared.files, &done);
+        }
+        done
+    }
+
+    /// The editor that has the project open: the one that the caller named, or one that this process is attached to.
+    fn editor_behind(&self) -> Option<behind::Behind<'_>> {
+        let routes = &self.shared.routes;
+        let editor = match &self.session {
+            Some(session) => routes
+                .named(session, SESSION_FIELD)
+                .ok()
+                .filter(|route| routes.is_own_editor(route)),
+            None => routes.own_editor(!self.caller.modern),
+        };
+        let FileCaller { may_discard, discard_unsaved, .. } = self.caller;
+        editor.map(|editor| behind::Behind {
+            editor,
+            discard_unsaved,
+            may_discard,
+            cancel: &self.cancel,
+        })
+    }
+
+    /// Looks whether an editor leaves the files free. One that has ended meanwhile does.
+    fn check_editor(&self, touched: &Touched) -> Result<(), Refusal> {
+        if !behind::has_scene(touched) {
+            return Ok(());
+        }
+        let Some(editor) = self.editor_behind() else { return Ok(()) };
+        editor.check(touched).or_else(|refusal| match self.editor_behind() {
+            Some(_) => Err(refusal),
+            None => Ok(()),
+        })
     }
 
     fn context(&self) -> CallContext {
@@ -380,9 +444,14 @@ impl Services {
             Ok(changes) => changes,
             Err(error) => return fault(format!("the changes can't be read: {error}")),
         };
-        let applied = self.shared.files.apply(&changes, &self.cancel);
+        let touched = Touched::by(&changes);
+        let free = self.check_editor(&touched);
+        let applied = free.and_then(|()| self.shared.files.apply(&changes, &self.cancel));
         answer(applied.map(|(written, records)| {
-            self.done().writes.extend(records);
+            let mut done = self.done();
+            done.writes.extend(records);
+            done.several = true;
+            done.moved |= !touched.gone.is_empty();
             written
         }))
     }
@@ -395,7 +464,10 @@ impl Services {
             Ok(options) => options,
             Err(error) => return fault(format!("the options of a write can't be read: {error}")),
         };
-        let written = self.shared.files.write(path, data, &options, &self.cancel);
+        let touched = Touched { written: vec![path.to_owned()], gone: vec![] };
+        let free = self.check_editor(&touched);
+        let written =
+            free.and_then(|()| self.shared.files.write(path, data, &options, &self.cancel));
         answer(written.map(|(written, record)| {
             if written.changed {
                 self.done().writes.push(record);
@@ -539,6 +611,10 @@ impl HostV1 for Services {
             ops::CALL_CONTEXT => answer(Ok(self.context())),
             ops::ENGINE_FIND => answer(self.shared.engines.find()),
             ops::PROJECT_APPLY => self.apply(payload.as_slice()),
+            ops::EDITOR_CHECK => match serde_json::from_slice(payload.as_slice()) {
+                Ok(touched) => answer(self.check_editor(&touched)),
+                Err(error) => fault(format!("the touched files can't be read: {error}")),
+            },
             ops::RECORD_WRITE => self.write_record(payload.as_slice()),
             ops::JOURNAL_ENTRY => match serde_json::from_slice::<String>(payload.as_slice()) {
                 Ok(id) => answer(Journal::new(self.shared.files.clone()).entry(&id)),

@@ -6,7 +6,11 @@
 
 use std::collections::BTreeMap;
 
-use didi_plugin_api::{ctx::Change, digest::sha256_hex, prelude::*};
+use didi_plugin_api::{
+    ctx::{Change, Touched},
+    digest::sha256_hex,
+    prelude::*,
+};
 
 use crate::{
     verification::{self, Checked, Proposal, Proposed, REFUSALS, Report},
@@ -33,7 +37,13 @@ pub(crate) fn tool() -> Tool {
 }
 
 fn refusals() -> Vec<Code> {
-    let own = [VERIFICATION_FAILED, codes::ALREADY_EXISTS, codes::PROJECT_FILE_BUSY];
+    let own = [
+        VERIFICATION_FAILED,
+        codes::ALREADY_EXISTS,
+        codes::PROJECT_FILE_BUSY,
+        codes::UNSAVED_CHANGES,
+        codes::DIRTY_STATE_UNAVAILABLE,
+    ];
     REFUSALS.into_iter().chain(own).collect()
 }
 
@@ -54,7 +64,7 @@ struct Args {
     timeout_seconds: u64,
     /// Allow losing unsaved edits of a tab.
     #[serde(default)]
-    #[expect(dead_code, reason = "no editor can be attached to this build")]
+    #[expect(dead_code, reason = "the host hears it, where it asks the editor")]
     discard_unsaved: bool,
 }
 
@@ -78,6 +88,8 @@ fn proposal(args: &Args) -> Proposal<'_> {
 
 fn preview(ctx: &Ctx<'_>, args: Args) -> Result<Target, Refusal> {
     let checked = verification::check(ctx, &proposal(&args))?;
+    let written = checked.iter().map(|one| one.path.clone()).collect();
+    ctx.project().check_editor(&Touched { written, gone: vec![] })?;
     let before: BTreeMap<&str, Option<String>> = checked
         .iter()
         .map(|one| (one.path.as_str(), one.before.as_deref().map(sha256_hex)))

@@ -5,7 +5,7 @@
 //!
 //! Spec: P-50, moving files; P-43.
 
-use didi_plugin_api::prelude::*;
+use didi_plugin_api::{ctx::Touched, prelude::*};
 
 use self::plan::{Edit, Left, Plan, Step};
 
@@ -35,6 +35,8 @@ pub(crate) fn tool() -> Tool {
         codes::FORBIDDEN,
         codes::FILE_TOO_LARGE,
         codes::PROJECT_FILE_BUSY,
+        codes::UNSAVED_CHANGES,
+        codes::DIRTY_STATE_UNAVAILABLE,
     ])
 }
 
@@ -43,6 +45,10 @@ pub(crate) fn tool() -> Tool {
 struct Args {
     #[schemars(length(min = 1, max = 64))]
     moves: Vec<Move>,
+    /// Allow losing unsaved edits of a tab.
+    #[serde(default)]
+    #[expect(dead_code, reason = "the host hears it, where it asks the editor")]
+    discard_unsaved: bool,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -86,6 +92,7 @@ fn planned(ctx: &Ctx<'_>, args: &Args) -> Result<Plan, Refusal> {
 
 fn preview(ctx: &Ctx<'_>, args: Args) -> Result<Target, Refusal> {
     let plan = planned(ctx, &args)?;
+    ctx.project().check_editor(&Touched::by(&plan.changes))?;
     let subject = format!("{} moves", args.moves.len());
     let after = json!({
         "moved": plan.steps,

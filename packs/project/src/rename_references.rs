@@ -8,7 +8,7 @@
 use std::{borrow::Cow, collections::BTreeMap};
 
 use didi_plugin_api::{
-    ctx::{Change, Expect},
+    ctx::{Change, Expect, Touched},
     digest::sha256_hex,
     prelude::*,
 };
@@ -48,6 +48,8 @@ pub(crate) fn tool() -> Tool {
         codes::CONFLICT,
         codes::FORBIDDEN,
         codes::PROJECT_FILE_BUSY,
+        codes::UNSAVED_CHANGES,
+        codes::DIRTY_STATE_UNAVAILABLE,
     ])
 }
 
@@ -62,10 +64,9 @@ struct Args {
     #[serde(default = "max_impacts")]
     #[schemars(range(min = 1, max = 5000))]
     max_impacts: usize,
-    // Tabs of an editor are looked after by the bridge; without one there is nothing to lose.
     /// Allow losing unsaved edits of a tab.
     #[serde(default)]
-    #[expect(dead_code, reason = "no editor can be attached to this build")]
+    #[expect(dead_code, reason = "the host hears it, where it asks the editor")]
     discard_unsaved: bool,
 }
 
@@ -110,6 +111,7 @@ struct Out {
 
 fn preview(ctx: &Ctx<'_>, args: Args) -> Result<Target, Refusal> {
     let plan = plan(ctx, &args)?;
+    ctx.project().check_editor(&Touched::by(&plan.changes))?;
     let after = json!({
         "updated_files": plan.updated,
         "places": plan.edits,

@@ -8,7 +8,10 @@
 
 use std::borrow::Cow;
 
-use didi_plugin_api::{ctx::Change, prelude::*};
+use didi_plugin_api::{
+    ctx::{Change, Touched},
+    prelude::*,
+};
 
 mod graph;
 mod paths;
@@ -38,6 +41,10 @@ struct Args {
     /// Also change paths in scripts.
     #[serde(default)]
     update_scripts: bool,
+    /// Allow losing unsaved edits of a tab.
+    #[serde(default)]
+    #[expect(dead_code, reason = "the host hears it, where it asks the editor")]
+    discard_unsaved: bool,
 }
 
 /// One place that names the node.
@@ -85,11 +92,15 @@ pub(crate) fn tool() -> Tool {
         codes::FILE_TOO_LARGE,
         codes::FORBIDDEN,
         codes::PROJECT_FILE_BUSY,
+        codes::UNSAVED_CHANGES,
+        codes::DIRTY_STATE_UNAVAILABLE,
     ])
 }
 
 fn preview(ctx: &Ctx<'_>, args: Args) -> Result<Target, Refusal> {
     let plan = plan::make(ctx, &args)?;
+    let written = plan.files.iter().map(|file| file.path.clone()).collect();
+    ctx.project().check_editor(&Touched { written, gone: vec![] })?;
     let subject = format!("{}::{}", plan.scene, plan.node);
     // The digests bind the confirmation to the files as they were planned from.
     let files: Vec<Value> = plan

@@ -75,6 +75,8 @@ pub(crate) fn tool() -> Tool {
         codes::CONFLICT,
         codes::FILE_TOO_LARGE,
         codes::PROJECT_FILE_BUSY,
+        codes::UNSAVED_CHANGES,
+        codes::DIRTY_STATE_UNAVAILABLE,
     ])
 }
 

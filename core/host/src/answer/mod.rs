@@ -48,12 +48,15 @@ pub struct Live {
     pub diagnostics: Map<String, Value>,
     /// How often a request was sent anew.
     pub repeats: u32,
+    /// What an editor made of files that were written behind it.
+    pub editor: Map<String, Value>,
 }
 
 impl Live {
     /// The members that an answer or a refusal gets.
     pub fn members(&self) -> Map<String, Value> {
         let mut members = self.diagnostics.clone();
+        members.extend(self.editor.clone());
         if self.repeats > 0 {
             members.insert("transport".into(), json!({"repeats": self.repeats}));
         }

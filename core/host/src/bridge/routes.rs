@@ -144,6 +144,19 @@ impl Routes {
         self.project == Path::new(&identity.project_path)
     }
 
+    /// The editor among the held routes that has this server's project open. With `may_attach` the session that is
+    /// clearly meant is attached first.
+    pub fn own_editor(&self, may_attach: bool) -> Option<Arc<Route>> {
+        let selected = if may_attach { self.selected_or_found() } else { self.selected() };
+        let held = self.state().held.clone();
+        selected.into_iter().chain(held).find(|route| self.is_own_editor(route))
+    }
+
+    /// Whether a route leads to an editor that has this server's project open.
+    pub fn is_own_editor(&self, route: &Route) -> bool {
+        route.kind() == SessionKind::Editor && self.is_own(route.identity())
+    }
+
     /// This server's project.
     pub fn project(&self) -> &Path {
         &self.project

@@ -241,7 +241,12 @@ impl Asked {
         }
         let services =
             Services::new(&host.shared, &self.tool.desc, self.mode, true, &self.call.cancel, None)
-                .over(&self.route, self.call.caller.session.as_deref());
+                .over(&self.route, self.call.caller.session.as_deref())
+                .beside(super::run::file_caller(
+                    &self.call.arguments,
+                    &self.tool.desc,
+                    self.call.caller.modern,
+                ));
         let reply = self.tool.preview(&super::run::to_bytes(&self.call.arguments), &services);
         match reply.code {
             code::UNKNOWN_OP => Ok(None),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use didi_plugin_api::{
     abi::{Reply, code},
-    desc::Mode,
+    desc::{Mode, ToolDesc},
     outcome::{Answer, Target},
     refusal::{Refusal, codes},
 };
@@ -23,8 +23,11 @@ use crate::{
     catalog::Tool,
     jobs::Order,
     journal::{Journal, Record},
-    services::{Done, Progress, Services, Shared},
+    services::{Done, FileCaller, Progress, Services, Shared},
 };
+
+/// The argument with which a caller accepts that a tab's unsaved changes are lost.
+const DISCARD: &str = "discard_unsaved";
 
 /// Runs the call, or starts its job.
 ///
@@ -51,6 +54,7 @@ pub fn run(approved: Approved, host: &Dispatcher) -> Result<Verdict, Refusal> {
         tool,
         meta,
         as_job,
+        modern: call.caller.modern,
     };
     if !as_job {
         return Ok(Verdict::Done(work.execute(&call.cancel, call.progress)));
@@ -73,6 +77,7 @@ struct Work {
     names: (String, String),
     meta: Map<String, Value>,
     as_job: bool,
+    modern: bool,
 }
 
 impl Work {
@@ -83,6 +88,7 @@ impl Work {
         let services = Services::new(&self.shared, desc, self.mode, false, cancel, progress)
             .over(&self.route, self.named_session.as_deref())
             .as_job(self.as_job)
+            .beside(file_caller(&self.arguments, desc, self.modern))
             .planned(plan);
         let reply = self.tool.run(&to_bytes(&self.arguments), &services);
         let mut answer = read_answer(&reply, &desc.name);
@@ -125,11 +131,21 @@ impl Work {
     }
 }
 
+/// What a call says of an editor beside the files that its tool writes.
+pub(super) fn file_caller(
+    arguments: &Map<String, Value>,
+    desc: &ToolDesc,
+    modern: bool,
+) -> FileCaller {
+    FileCaller {
+        modern,
+        may_discard: desc.input_schema["properties"].get(DISCARD).is_some(),
+        discard_unsaved: arguments.get(DISCARD) == Some(&Value::Bool(true)),
+    }
+}
+
 /// The sections asked for. `fields` belongs to the host, and the tool does not see it.
-fn take_fields(
-    arguments: &mut Map<String, Value>,
-    desc: &didi_plugin_api::desc::ToolDesc,
-) -> Option<Vec<String>> {
+fn take_fields(arguments: &mut Map<String, Value>, desc: &ToolDesc) -> Option<Vec<String>> {
     if desc.sections.is_empty() {
         return None;
     }

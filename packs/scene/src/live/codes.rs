@@ -2,8 +2,8 @@
 
 use didi_plugin_api::prelude::Code;
 pub(super) use didi_plugin_api::refusal::codes::{
-    ALREADY_EXISTS, CONFLICT, INVALID_ARGUMENTS, NO_EDITED_SCENE, NODE_NOT_OWNED, NOT_CONNECTED,
-    NOT_FOUND,
+    ALREADY_EXISTS, CONFLICT, DIRTY_STATE_UNAVAILABLE, INVALID_ARGUMENTS, NO_EDITED_SCENE,
+    NODE_NOT_OWNED, NOT_CONNECTED, NOT_FOUND, UNSAVED_CHANGES,
 };
 
 /// The node comes from a scene that the open one inherits.
@@ -32,10 +32,6 @@ pub(super) const SUBRESOURCE_NOT_SAVED: Code = Code::new(409, "subresource_not_s
 pub(super) const BATCH_WRITES_OVERLAP: Code = Code::new(400, "batch_writes_overlap");
 /// Animation libraries are no plain property.
 pub(super) const ANIMATION_LIBRARY_SLOT: Code = Code::new(400, "animation_library_slot");
-/// The scene has changes that its file has not.
-pub(super) const UNSAVED_CHANGES: Code = Code::new(409, "unsaved_changes");
-/// The engine does not tell which scenes have unsaved changes.
-pub(super) const DIRTY_STATE_UNAVAILABLE: Code = Code::new(409, "dirty_state_unavailable");
 /// The scene has no file yet.
 pub(super) const SCENE_NEVER_SAVED: Code = Code::new(409, "scene_never_saved");
 /// Too many scenes are open to tell.
