@@ -188,7 +188,7 @@ impl Engine {
     /// # Panics
     /// When nobody listens.
     pub fn connect(&self) -> Client {
-        Client::of(&self.descriptor)
+        Client { log: Some(self.log.clone()), ..Client::of(&self.descriptor) }
     }
 
     /// Waits for its end.
@@ -298,6 +298,8 @@ pub struct Client {
     decoder: Decoder,
     token: String,
     next_id: u64,
+    /// What the engine printed, for a test that fails.
+    log: Option<PathBuf>,
 }
 
 impl Client {
@@ -309,7 +311,7 @@ impl Client {
         let stream = UnixStream::connect(&descriptor.identity.endpoint).expect("it listens");
         stream.set_read_timeout(Some(ANSWER_LIMIT)).expect("a limit can be set");
         let token = descriptor.token.reveal().to_owned();
-        Client { stream, decoder: Decoder::new(), token, next_id: 1 }
+        Client { stream, decoder: Decoder::new(), token, next_id: 1, log: None }
     }
 
     /// Sends a request and waits for its answer.
@@ -350,14 +352,19 @@ impl Client {
         (error.code, error.code_name().unwrap_or_default().to_owned())
     }
 
+    fn log(&self) -> String {
+        self.log.as_ref().and_then(|log| fs::read_to_string(log).ok()).unwrap_or_default()
+    }
+
     fn receive(&mut self) -> Response {
         let mut buffer = vec![0; 64 * 1024];
         loop {
             if let Some(payload) = self.decoder.next_frame().expect("the engine keeps its bounds") {
                 return Response::from_slice(payload).expect("the engine answers in its form");
             }
-            let read = self.stream.read(&mut buffer).expect("the engine answers in time");
-            assert_ne!(read, 0, "the engine hung up");
+            let read = self.stream.read(&mut buffer);
+            let read = read.unwrap_or_else(|error| panic!("no answer: {error}\n{}", self.log()));
+            assert_ne!(read, 0, "the engine hung up\n{}", self.log());
             self.decoder.push(&buffer[..read]);
         }
     }

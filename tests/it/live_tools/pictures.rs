@@ -89,4 +89,17 @@ fn a_frame_of_a_game_and_of_an_editor_has_the_colours_of_the_scene() {
     let holds =
         |picture: &Picture, colour| (0..100).any(|x| (0..100).any(|y| picture.at(x, y) == colour));
     captured(&mut caller, &flat, |picture| holds(picture, red) && holds(picture, blue));
+    // One branch alone: the other half's colour is not in it, and nothing of the scene was changed for it.
+    let before = caller.saved(&project, "halves.tscn");
+    let mut left = flat.clone();
+    left["node_isolation_path"] = "/root/Halves/Left".into();
+    captured(&mut caller, &left, |picture| holds(picture, red) && !holds(picture, blue));
+    let clear = |picture: &Picture| (0..100).any(|x| picture.at(x, 99)[3] == 0);
+    assert!(!clear(&Picture::of(&captured(&mut caller, &left, |picture| holds(picture, red)))));
+    left["isolation_background"] = "transparent".into();
+    captured(&mut caller, &left, |picture| holds(picture, red) && clear(picture));
+    captured(&mut caller, &flat, |picture| holds(picture, blue) && !clear(picture));
+    assert_eq!(caller.saved(&project, "halves.tscn"), before);
+    left["node_isolation_path"] = "/root/Halves/Nobody".into();
+    assert_eq!(caller.refused("viewport_capture_frame", left), "not_found");
 }

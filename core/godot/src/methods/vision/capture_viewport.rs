@@ -2,6 +2,7 @@
 //!
 //! The picture is taken on the main thread, where the engine wants it, and encoded beside it.
 
+mod isolation;
 mod main_screen;
 mod view;
 
@@ -15,19 +16,22 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use didi_engine::{Answer, Task};
 use didi_wire::{BridgeError, SessionId, SessionKind};
 use godot::{
-    classes::{DisplayServer, Image},
+    classes::{DisplayServer, Engine, Image},
     prelude::*,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use self::main_screen::MainScreen;
+use self::{isolation::Isolation, main_screen::MainScreen};
 use crate::{
     methods::{Begun, Context},
     params::{self, Params},
     refuse,
     waiting::Until,
 };
+
+/// Frames after which what was changed for a picture has been drawn.
+const FRAMES: u64 = 3;
 
 /// How long encoding may take.
 const LIMIT: Duration = Duration::from_secs(14);
@@ -41,7 +45,6 @@ struct Args {
     #[allow(dead_code, reason = "reserved")]
     render_debug_flags: Option<Value>,
     node_isolation_path: Option<String>,
-    #[allow(dead_code, reason = "of an isolated node")]
     isolation_background: Option<String>,
     select_main_screen: bool,
 }
@@ -51,23 +54,23 @@ pub(crate) fn run(context: &Context, params: &Params) -> Begun {
     check_display(context.kind)?;
     check_supported(&args, context.kind)?;
     let kind = context.kind;
-    let name = args.camera_identifier;
-    if !args.select_main_screen {
+    let name = args.camera_identifier.clone();
+    let Some(mut staged) = Staged::of(&args, kind)? else {
         return captured(kind, name.as_deref(), Map::new());
-    }
-    let mut screen = MainScreen::select(name.as_deref());
+    };
+    let drawn_at = Engine::singleton().get_process_frames() + FRAMES;
     let mut encoding: Option<Box<dyn Task>> = None;
     Ok(Until::boxed(LIMIT, late, move || {
         if let Some(encoding) = &mut encoding {
             return encoding.poll();
         }
-        if !screen.was_drawn() {
+        if Engine::singleton().get_process_frames() < drawn_at {
             return None;
         }
-        // Taken before the screen is put back, and encoded after.
+        // Taken before everything is put back, and encoded after.
         let taken = view::find(kind, name.as_deref())
             .and_then(|(view, name)| view::take(&view, &name).map(|image| (image, name)));
-        let told = screen.put_back();
+        let told = staged.put_back();
         match taken {
             Ok((image, name)) => {
                 encoding = Some(encode_with(kind, &image, &name, told));
@@ -76,6 +79,41 @@ pub(crate) fn run(context: &Context, params: &Params) -> Begun {
             Err(refused) => Some(Err(refused)),
         }
     }))
+}
+
+/// What is other than usual while a picture is taken. Dropped, it is as before.
+struct Staged {
+    screen: Option<MainScreen>,
+    isolation: Option<Isolation>,
+}
+
+impl Staged {
+    /// Sets up what a picture needs; none where it needs nothing.
+    fn of(args: &Args, kind: SessionKind) -> Result<Option<Self>, BridgeError> {
+        let name = args.camera_identifier.as_deref();
+        let screen = args.select_main_screen.then(|| MainScreen::select(name));
+        let isolation = match isolated(args) {
+            Some(path) => {
+                let transparent = args.isolation_background.as_deref() == Some("transparent");
+                let (view, _) = view::find(kind, name)?;
+                Some(Isolation::of(path, view, transparent)?)
+            }
+            None => None,
+        };
+        let needs = screen.is_some() || isolation.is_some();
+        Ok(needs.then_some(Staged { screen, isolation }))
+    }
+
+    /// Puts everything back, and says what was done.
+    fn put_back(&mut self) -> Map<String, Value> {
+        self.isolation = None;
+        self.screen.as_mut().map(MainScreen::put_back).unwrap_or_default()
+    }
+}
+
+/// The branch that is to be seen alone.
+fn isolated(args: &Args) -> Option<&str> {
+    args.node_isolation_path.as_deref().filter(|path| !path.is_empty())
 }
 
 fn captured(kind: SessionKind, name: Option<&str>, told: Map<String, Value>) -> Begun {
@@ -121,8 +159,7 @@ fn check_display(kind: SessionKind) -> Result<(), BridgeError> {
 }
 
 fn check_supported(args: &Args, kind: SessionKind) -> Result<(), BridgeError> {
-    let isolates = args.node_isolation_path.as_ref().is_some_and(|path| !path.is_empty());
-    if isolates && kind == SessionKind::Game {
+    if isolated(args).is_some() && kind == SessionKind::Game {
         let error =
             refuse::conflict("session_kind_rejected", "a branch is isolated in an editor alone");
         return Err(error.with("retry_with", json!({ "node_isolation_path": "" })));
@@ -130,11 +167,6 @@ fn check_supported(args: &Args, kind: SessionKind) -> Result<(), BridgeError> {
     if args.select_main_screen && kind == SessionKind::Game {
         let error = refuse::conflict("session_kind_rejected", "a game has no main screens");
         return Err(error.with("retry_with", json!({ "select_main_screen": false })));
-    }
-    if isolates {
-        let message = "this extension does not isolate a branch";
-        return Err(BridgeError::new(501, "not_implemented", message)
-            .with("retry_with", json!({ "node_isolation_path": "" })));
     }
     Ok(())
 }

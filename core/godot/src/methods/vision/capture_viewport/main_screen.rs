@@ -1,19 +1,12 @@
 //! The editor's main screens: one is shown for a picture, and the one before comes back.
 
-use godot::{
-    classes::{EditorInterface, Engine},
-    prelude::*,
-};
+use godot::{classes::EditorInterface, prelude::*};
 use serde_json::{Map, Value};
-
-/// Frames after which a screen that was shown has been drawn.
-const FRAMES: u64 = 3;
 
 /// A screen that is shown for a while.
 pub(super) struct MainScreen {
     selected: &'static str,
     previous: Option<&'static str>,
-    drawn_at: u64,
 }
 
 impl MainScreen {
@@ -26,13 +19,7 @@ impl MainScreen {
             _ => "2D",
         };
         EditorInterface::singleton().set_main_screen_editor(selected);
-        let drawn_at = Engine::singleton().get_process_frames() + FRAMES;
-        MainScreen { selected, previous, drawn_at }
-    }
-
-    /// Whether it has had its frames.
-    pub(super) fn was_drawn(&self) -> bool {
-        Engine::singleton().get_process_frames() >= self.drawn_at
+        MainScreen { selected, previous }
     }
 
     /// Puts the screen before back, and says what was done.
