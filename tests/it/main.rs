@@ -15,6 +15,8 @@ mod live;
 mod live_tools;
 mod packs;
 mod paths;
+#[cfg(target_os = "linux")]
+mod recovery;
 mod refusals;
 mod renames;
 mod scenarios;
