@@ -45,7 +45,7 @@ pub fn tools(state: &Arc<State>) -> Vec<Tool> {
         Tool::new(
             "runtime_checkpoint",
             "Keeps the saved project files as a checkpoint, in managed mode.",
-            Effects::CHANGES,
+            Effects::ADDS,
             move |_, args: CheckpointArgs| checkpoint(&taking, &args),
         )
         .preview(move |_, _: CheckpointArgs| {

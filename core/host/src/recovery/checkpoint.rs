@@ -98,7 +98,9 @@ impl Checkpoints {
             reason: reason.to_owned(),
             files: entries,
         };
-        let staged = files::make(self.staged(&manifest.checkpoint_id))?;
+        let staged = self.staged(&manifest.checkpoint_id);
+        fs::create_dir(&staged)
+            .map_err(|error| format!("the folder of checkpoints can't be written: {error}"))?;
         self.fill(&staged, project, &manifest).inspect_err(|_| files::remove(&staged))?;
         Ok(manifest)
     }
