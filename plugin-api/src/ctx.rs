@@ -9,7 +9,7 @@
 use std::{ops::Range, path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use serde_json::Value;
+use serde_json::{Value, value::RawValue};
 
 use crate::{
     abi::{HostRef, Reply, code},
@@ -58,6 +58,9 @@ pub struct CallContext {
     /// Whether the call runs as a job, so that nobody waits for its answer; since 1.1.
     #[serde(default)]
     pub job: bool,
+    /// What the preview that this run was approved by worked out; since 1.1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Box<RawValue>>,
 }
 
 /// An engine executable that can be used.
@@ -485,6 +488,18 @@ impl<'h> Ctx<'h> {
     /// As [`Ctx::bridge_call`].
     pub fn answer_of_engine(&self, method: &str, params: impl Serialize) -> ToolResult {
         Answer::of_engine(self.bridge_call(method, params)?)
+    }
+
+    /// What the preview of this very call handed on with [`crate::outcome::Target::planned`]. `None` in a preview,
+    /// without one, and with a host before 1.1: the run then works it out itself. The files may have changed since,
+    /// so what is written has to expect them as the plan read them.
+    ///
+    /// # Errors
+    /// `internal_error` for a plan of another shape.
+    pub fn plan<T: DeserializeOwned>(&self) -> Result<Option<T>, Refusal> {
+        let unread = |error| fault(&format!("the plan of the preview can't be read: {error}"));
+        let read = |plan: &RawValue| serde_json::from_str(plan.get()).map_err(unread);
+        self.call.plan.as_deref().map(read).transpose()
     }
 
     /// Milliseconds since 1970 by the host's clock. The only clock that a pack may use.

@@ -104,7 +104,7 @@ pub(crate) fn fault(message: &str) -> Refusal {
 }
 
 /// What a preview found where the change would land.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Target {
     /// The subject of the change: a file, a setting, a board path. Not the arguments.
     pub subject: String,
@@ -118,12 +118,23 @@ pub struct Target {
     /// What the change would put there, where the tool can say it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<Value>,
+    /// What the preview worked out, for the same call's run: see [`crate::ctx::Ctx::plan`]. Neither shown nor
+    /// bound; since 1.1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Box<RawValue>>,
 }
 
 impl Target {
     /// A target whose present state was read.
     pub fn read(subject: impl Into<String>, exists: bool, before: Value) -> Self {
-        Target { subject: subject.into(), before, exists, resolved_only: false, after: None }
+        Target {
+            subject: subject.into(),
+            before,
+            exists,
+            resolved_only: false,
+            after: None,
+            plan: None,
+        }
     }
 
     /// A file as a target: whether it is there, its size and its digest.
@@ -146,6 +157,16 @@ impl Target {
     pub fn after(mut self, after: Value) -> Self {
         self.after = Some(after);
         self
+    }
+
+    /// Hands what was worked out on to the run of the same call, which need not do it again.
+    ///
+    /// # Errors
+    /// `internal_error` for a plan that is no JSON.
+    pub fn planned(mut self, plan: &impl Serialize) -> Result<Self, Refusal> {
+        self.plan =
+            Some(serde_json::value::to_raw_value(plan).map_err(|error| fault(&error.to_string()))?);
+        Ok(self)
     }
 }
 

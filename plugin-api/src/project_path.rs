@@ -14,6 +14,9 @@ use std::{
 
 use crate::refusal::{Refusal, codes};
 
+/// Bytes of a file that are compared at a time.
+const PIECE_BYTES: usize = 64 * 1024;
+
 /// Longest path in characters.
 pub const MAX_PATH_CHARS: usize = 1024;
 
@@ -207,6 +210,31 @@ impl ProjectPath {
             return Err(too_large(&shown, bytes.len() as u64, max_bytes));
         }
         Ok(bytes)
+    }
+
+    /// Whether the file holds exactly these bytes. It is read in pieces, and as far as it does.
+    ///
+    /// # Errors
+    /// `not_found`, `forbidden`, `unprocessable` as [`ProjectPath::read`].
+    pub fn holds(&self, bytes: &[u8]) -> Result<bool, Refusal> {
+        let unread = |error: io::Error| unreadable(&self.res_path(), &error);
+        let found = fs::metadata(&self.real).map_err(unread)?;
+        if !found.is_file() || found.len() != bytes.len() as u64 {
+            return Ok(false);
+        }
+        let mut file = fs::File::open(&self.real).map_err(unread)?;
+        let mut piece = vec![0; PIECE_BYTES.min(bytes.len().max(1))];
+        for wanted in bytes.chunks(PIECE_BYTES) {
+            let piece = &mut piece[..wanted.len()];
+            match file.read_exact(piece) {
+                Ok(()) if piece == wanted => {}
+                Ok(()) => return Ok(false),
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
+                Err(error) => return Err(unread(error)),
+            }
+        }
+        // It may have grown meanwhile.
+        Ok(file.read(&mut piece[..1]).map_err(unread)? == 0)
     }
 }
 

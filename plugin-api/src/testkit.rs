@@ -33,7 +33,7 @@ use abi_stable::{
     std_types::{RSlice, RStr},
 };
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, value::RawValue};
 
 use crate::{
     abi::{HostV1, HostV1_TO, Reply, code, phase},
@@ -41,7 +41,7 @@ use crate::{
         CallContext, Change, ChildReport, ChildSpec, EngineInfo, Expect, RunRecord, Splice,
         WriteOptions, Written, ops,
     },
-    desc::{Mode, ResourceDesc, ToolDesc},
+    desc::{Confirmation, Mode, ResourceDesc, ToolDesc},
     digest::sha256_hex,
     export::Opened,
     lint,
@@ -79,6 +79,7 @@ struct Scripted {
     root: ProjectRoot,
     mode: Mode,
     job: bool,
+    plan: Mutex<Option<Box<RawValue>>>,
     engine: Option<EngineInfo>,
     child: Option<Child>,
     bridge: Option<Bridge>,
@@ -112,6 +113,7 @@ impl Kit {
             root,
             mode: Mode::Local,
             job: false,
+            plan: Mutex::default(),
             engine: None,
             child: None,
             bridge: None,
@@ -208,6 +210,11 @@ impl Kit {
     /// As [`Kit::call`].
     pub fn answer(&self, tool: &str, args: &Value) -> Result<Answer, Refusal> {
         let (entry, desc) = &self.tools[tool];
+        // As the host does: what is always confirmed was previewed in the same call.
+        if desc.confirmation == Confirmation::Always && desc.previews {
+            *self.host.plan.lock().unwrap() =
+                self.preview(tool, args).ok().and_then(|found| found.plan);
+        }
         let result: Result<Answer, Refusal> = self.enter(*entry, phase::RUN, &to_vec(args));
         match &result {
             Ok(answer) => assert_eq!(
@@ -438,6 +445,7 @@ impl HostV1 for Scripted {
                 server_version: env!("CARGO_PKG_VERSION").into(),
                 runtime_session_id: None,
                 job: self.job,
+                plan: self.plan.lock().unwrap().take(),
             })),
             ops::ENGINE_FIND => reply(self.engine.clone().ok_or_else(|| {
                 Refusal::new(codes::ENGINE_UNAVAILABLE, "no engine was scripted").floor()

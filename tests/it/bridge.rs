@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use didi_tests::{
     Launch, Project, Server,
+    caller::refusal_of,
     live::sessions,
     modern,
     scripted::{Act, Scripted},
@@ -219,6 +220,32 @@ fn another_engine_at_the_endpoint_is_not_attached() {
         assert_eq!((status, &data["code"]), (409, &json!("protocol_version_rejected")), "{data}");
         assert_eq!(read(&mut server).unwrap()["execution_mode"], "offline_fallback");
     }
+}
+
+#[test]
+fn a_handshake_without_an_answer_has_begun_no_change() {
+    let project = Project::sample();
+    let engine = Scripted::start(
+        &sessions(&project),
+        &project.root(),
+        SessionKind::Editor,
+        |_, _| good(),
+        |_| Act::HangUp,
+    );
+    let mut server =
+        Launch::over(project.root()).env("DIDI_SESSION_DIR", sessions(&project).path).start();
+    let meta = json!({"didi": {"runtime_session_id": engine.session()}});
+    let arguments = json!({"node_type": "Node", "name": "New"});
+    let more = Map::from_iter([("_meta".to_owned(), meta)]);
+    let result = server.call_with("scene_instantiate_node", arguments, more);
+    let data = refusal_of(&result)["data"].clone();
+    assert_eq!(
+        (&data["code"], &data["outcome"]),
+        (&json!("route_deadline_exceeded"), &json!("not_started")),
+        "{data}"
+    );
+    assert_eq!(data["transport"]["outcome_unknown"], false, "{data}");
+    assert_eq!(engine.asked(), 0);
 }
 
 #[test]

@@ -1,9 +1,12 @@
 //! The live tools through the real server, in a real editor and a real game, as a client calls them. Effects are
 //! looked at in saved files, by a separate engine, or in the engine's own state; never in a tool's own answer.
 
+pub(crate) mod pictures;
+mod reads;
+
 use didi_tests::{
-    Launch, Project, Server,
-    live::{Engine, ask_engine, sessions},
+    Caller, Project,
+    live::{Engine, ask_engine},
 };
 use serde_json::{Value, json};
 
@@ -12,64 +15,7 @@ use crate::live::{
     parts::{LIBRARY, MAP},
 };
 
-/// A legacy client, whose calls find the engine of its project by themselves.
-struct Caller {
-    server: Server,
-}
-
-impl Caller {
-    fn of(project: &Project) -> Self {
-        let folder = sessions(project).path;
-        let mut server = Launch::over(project.root()).env("DIDI_SESSION_DIR", folder).start();
-        server.initialize("2025-06-18", json!({}));
-        Caller { server }
-    }
-
-    fn result(&mut self, tool: &str, arguments: &Value) -> Value {
-        let params = json!({"name": tool, "arguments": arguments});
-        self.server.request("tools/call", params)["result"].clone()
-    }
-
-    /// Calls what has to succeed, live.
-    fn done(&mut self, tool: &str, arguments: Value) -> Value {
-        let result = self.result(tool, &arguments);
-        assert_eq!(result["isError"], false, "{tool} {arguments}: {result}");
-        let data = result["structuredContent"].clone();
-        assert_eq!(data["execution_mode"], "live", "{tool}: {data}");
-        assert!(data.get("undo_steps").is_none(), "{tool}: the steps are the journal's: {data}");
-        data
-    }
-
-    /// Calls what has to be refused: its code.
-    fn refused(&mut self, tool: &str, arguments: Value) -> String {
-        let result = self.result(tool, &arguments);
-        assert_eq!(result["isError"], true, "{tool} {arguments}: {result}");
-        let text = result["content"][0]["text"].as_str().unwrap();
-        let document: Value = serde_json::from_str(text).unwrap();
-        document["error"]["data"]["code"].as_str().unwrap().to_owned()
-    }
-
-    /// An edit of the open scene: it leaves a save to be done.
-    fn edits(&mut self, tool: &str, arguments: Value) -> Value {
-        let data = self.done(tool, arguments);
-        assert_eq!(data["scene_saved"], false, "{tool}: {data}");
-        assert_eq!(data["follow_up"][0]["tool"], "editor_save_scene", "{tool}: {data}");
-        data
-    }
-
-    /// Saves, and gives the text of the file.
-    fn saved(&mut self, project: &Project, file: &str) -> String {
-        self.done("editor_save_scene", json!({}));
-        project.text(file).unwrap()
-    }
-
-    fn journal(&mut self) -> Value {
-        let params = json!({"uri": "godot://project/journal"});
-        let answer = self.server.request("resources/read", params);
-        let text = answer["result"]["contents"][0]["text"].as_str().unwrap();
-        serde_json::from_str(text).unwrap()
-    }
-}
+const JOURNAL: &str = "godot://project/journal";
 
 /// An editor with the scene of tiles, animations and controls open.
 fn opened() -> Option<(Project, Engine, Caller)> {
@@ -201,11 +147,11 @@ fn an_entry_of_the_journal_is_taken_back_when_it_is_the_newest_step() {
     let Some((project, _engine, mut caller)) = opened() else { return };
     let before = caller.saved(&project, "map.tscn");
     caller.edits("scene_instantiate_node", json!({"node_type": "Node2D", "name": "First"}));
-    let first = caller.journal()["entries"][0].clone();
+    let first = caller.resource(JOURNAL)["entries"][0].clone();
     assert_eq!(first["tool"], "scene_instantiate_node", "{first}");
     assert_eq!(first["undo"]["steps"][0]["history"], "scene", "{first}");
     caller.edits("scene_instantiate_node", json!({"node_type": "Node2D", "name": "Second"}));
-    let second = caller.journal()["entries"][0].clone();
+    let second = caller.resource(JOURNAL)["entries"][0].clone();
     let entry = |entry: &Value| json!({"journal_entry": entry["id"]});
     assert_eq!(caller.refused("editor_undo", entry(&first)), "undo_entry_later_history");
     let both = caller.saved(&project, "map.tscn");
@@ -213,7 +159,7 @@ fn an_entry_of_the_journal_is_taken_back_when_it_is_the_newest_step() {
     caller.edits("editor_undo", entry(&second));
     caller.edits("editor_undo", entry(&first));
     assert_eq!(caller.saved(&project, "map.tscn"), before);
-    let saves = caller.journal()["entries"][0].clone();
+    let saves = caller.resource(JOURNAL)["entries"][0].clone();
     assert_eq!(caller.refused("editor_undo", entry(&saves)), "journal_entry_not_undoable");
 }
 
@@ -324,7 +270,7 @@ fn the_projects_settings_and_files_are_those_of_another_engine() {
     project.write("fresh/thing.gd", "class_name FreshThing\nextends Node\n");
     caller.done("asset_reimport", json!({"paths": ["res://art/new.svg"]}));
     let job = json!({"paths": ["res://icon.svg"], "timeout_ms": 60_000, "request_id": "import-1"});
-    let job = caller.finished("asset_reimport", job);
+    let job = caller.finished("asset_reimport", &job);
     assert_eq!(job["reimported"], json!(["res://icon.svg"]), "{job}");
     let token = caller.done("editor_reload_project", json!({"dry_run": true}));
     let token = token["mutation_preview"]["confirmation_token"].clone();
@@ -339,30 +285,24 @@ fn the_projects_settings_and_files_are_those_of_another_engine() {
     assert_eq!(ask_engine(&project, body), wanted);
 }
 
-impl Caller {
-    /// Runs a job to its end.
-    fn finished(&mut self, tool: &str, arguments: Value) -> Value {
-        let name = json!({"request_id": arguments["request_id"]});
-        let mut result = self.result(tool, &arguments);
-        while result["structuredContent"]["status"] == "working" {
-            result = self.result(tool, &name);
-        }
-        assert_eq!(result["isError"], false, "{tool}: {result}");
-        result["structuredContent"].clone()
-    }
-}
-
 #[test]
 fn a_game_is_paused_stepped_played_watched_and_stopped() {
     let project = counter();
+    let script = project.text("counter.gd").unwrap();
+    let written =
+        "FileAccess.open(\"res://frames.txt\", FileAccess.WRITE).store_string(str(frames))";
+    let counts = "frames += 1\n";
+    project.write("counter.gd", script.replace(counts, &format!("{counts}\t{written}\n")));
     let Some(mut engine) = Engine::game(&project) else { return };
     let mut caller = Caller::of(&project);
     let tree = json!({"root_path": "/root/Main", "max_depth": 1});
-    // The counter is named after the frames that it has seen.
+    // The game writes down how many frames it has seen, and names its counter after them.
     let frames = |caller: &mut Caller| -> u64 {
         let name =
             caller.done("runtime_get_tree", tree.clone())["tree"]["children"][0]["name"].clone();
-        name.as_str().unwrap().trim_start_matches("At").parse().unwrap()
+        let written = project.text("frames.txt").unwrap();
+        assert_eq!(name, format!("At{written}"), "what the tree says is what the game wrote");
+        written.parse().unwrap()
     };
     assert_eq!(caller.refused("runtime_step", json!({})), "game_not_paused");
     caller.done("runtime_set_paused", json!({"paused": true}));

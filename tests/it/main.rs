@@ -5,12 +5,18 @@
     clippy::unwrap_used,
     reason = "tests start programs, write files and read the clock themselves"
 )]
+#[cfg(unix)]
+mod arc;
 mod bridge;
 mod cli;
 mod contracts;
+#[cfg(unix)]
+mod faults;
 mod godot;
 #[cfg(unix)]
 mod live;
+#[cfg(unix)]
+mod live_many;
 #[cfg(unix)]
 mod live_tools;
 mod packs;

@@ -263,3 +263,45 @@ fn is_property(source: &str, name: &str) -> bool {
     }
     false
 }
+
+/// The rows of docs/testing.md below a header line, by their first cell.
+fn rows<'t>(text: &'t str, header: &str) -> Vec<(&'t str, &'t str)> {
+    let lines = text.lines().skip_while(|line| !line.starts_with(header)).skip(2);
+    let rows = lines.take_while(|line| line.starts_with('|'));
+    rows.map(|row| (row.split('`').nth(1).unwrap_or_default(), row)).collect()
+}
+
+#[test]
+fn the_table_of_live_tools_has_every_one_of_the_core_profile() {
+    let text = fs::read_to_string(repository().join("docs/testing.md")).unwrap();
+    let rows = rows(&text, "| live tool |");
+    let manifest = didi_tests::server::run(&["--dump-tool-manifest"]).out;
+    let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
+    let is_live = |tool: &&serde_json::Value| {
+        tool["modes"].as_array().unwrap().iter().any(|mode| mode == "live")
+    };
+    let live: Vec<_> = manifest["tools"].as_array().unwrap().iter().filter(is_live).collect();
+    let name = |tool: &serde_json::Value| tool["name"].as_str().unwrap().to_owned();
+    let core: Vec<String> =
+        live.iter().filter(|tool| tool["profile"] == "core").map(|tool| name(tool)).collect();
+    assert!(core.len() > 30, "the manifest is read: {core:?}");
+    let missing = core.into_iter().filter(|tool| !rows.iter().any(|(name, _)| name == tool));
+    none(missing.collect(), "live tools that docs/testing.md has no row for");
+    let unreal = rows.iter().filter(|(row, _)| !live.iter().any(|tool| name(tool) == *row));
+    none(unreal.map(|(row, _)| (*row).to_owned()).collect(), "rows of tools that are not live");
+    // That a named test is there is looked at with the other tables.
+    let bare = rows.iter().filter(|(_, row)| !row.contains(".rs::") || row.contains("|  |"));
+    none(bare.map(|(row, _)| (*row).to_owned()).collect(), "rows without a test or a way to look");
+    let calls = |file: &str, tool: &str| {
+        let source = fs::read_to_string(repository().join(file)).unwrap_or_default();
+        source.contains(&format!("\"{tool}\""))
+    };
+    let mut silent = vec![];
+    for (tool, row) in rows {
+        let tests = row.split('`').filter(|word| word.contains(".rs::"));
+        let files = tests.filter_map(|test| test.split("::").next());
+        silent
+            .extend(files.filter(|file| !calls(file, tool)).map(|file| format!("{tool}: {file}")));
+    }
+    none(silent, "tests that do not call the tool of their row");
+}

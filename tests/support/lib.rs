@@ -9,8 +9,12 @@
     reason = "tests start programs, write files and read the clock themselves"
 )]
 
+#[cfg(unix)]
+pub mod caller;
 pub mod engine;
 pub mod executable;
+#[cfg(unix)]
+pub mod faulty;
 pub mod json;
 #[cfg(unix)]
 pub mod live;
@@ -25,6 +29,8 @@ use std::{
     sync::OnceLock,
 };
 
+#[cfg(unix)]
+pub use caller::Caller;
 pub use engine::{godot, stub_engine};
 pub use project::{Project, Tree};
 pub use server::{Closed, Launch, Server, modern};

@@ -123,7 +123,7 @@ impl Engine {
     ) -> Option<Self> {
         let mut command = command(project)?;
         command.args(["--rendering-driver", "opengl3", "--audio-driver", "Dummy"]).args(args);
-        command.env("DISPLAY", format!(":{}", display.number));
+        command.env("DISPLAY", display.name());
         Some(Self::run(command, project, kind))
     }
 
@@ -237,6 +237,13 @@ impl Display {
     }
 }
 
+impl Display {
+    /// What a program finds it by.
+    pub fn name(&self) -> String {
+        format!(":{}", self.number)
+    }
+}
+
 impl Drop for Display {
     fn drop(&mut self) {
         let _ = self.child.kill();
@@ -246,7 +253,7 @@ impl Drop for Display {
 
 /// The folder of descriptors of a test's engines.
 pub fn sessions(project: &Project) -> SessionDir {
-    let path = project.outside().join("sessions");
+    let path = project.sessions_folder();
     let _ = fs::DirBuilder::new().mode(0o700).create(&path);
     SessionDir { path, checked: true }
 }

@@ -17,6 +17,7 @@ pub type Tree = BTreeMap<String, Vec<u8>>;
 #[derive(Debug)]
 pub struct Project {
     folder: TempDir,
+    sessions: Option<PathBuf>,
 }
 
 impl Project {
@@ -35,7 +36,7 @@ impl Project {
             copy_tree(&source, &root)
                 .unwrap_or_else(|error| panic!("`{}`: {error}", source.display()));
         }
-        Project { folder }
+        Project { folder, sessions: None }
     }
 
     /// The small game.
@@ -66,6 +67,17 @@ impl Project {
     /// The folder around the project, for files that must stay outside.
     pub fn outside(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// The same project, whose engines meet those of another one in one folder of descriptors, as on one machine.
+    #[must_use]
+    pub fn meeting(self, other: &Project) -> Self {
+        Project { sessions: Some(other.sessions_folder()), ..self }
+    }
+
+    /// Where this project's engines publish themselves.
+    pub fn sessions_folder(&self) -> PathBuf {
+        self.sessions.clone().unwrap_or_else(|| self.outside().join("sessions"))
     }
 
     /// A file of the project by its path from the root.

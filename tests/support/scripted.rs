@@ -133,7 +133,11 @@ impl Drop for Scripted {
     }
 }
 
-fn descriptor(project: &Path, kind: SessionKind) -> Descriptor {
+/// What an engine in this process would publish about itself.
+///
+/// # Panics
+/// When the project is not there.
+pub fn descriptor(project: &Path, kind: SessionKind) -> Descriptor {
     let project_path = project.canonicalize().expect("the project is there").display().to_string();
     let (session_id, pid) = (SessionId::random(), std::process::id());
     Descriptor {

@@ -118,6 +118,7 @@ pub struct Server {
     log: Arc<Log>,
     waiting: VecDeque<Value>,
     next_id: u64,
+    received_bytes: usize,
 }
 
 /// How a server ended.
@@ -163,12 +164,18 @@ impl Server {
                 line.clear();
             }
         });
-        Server { child, input, lines, log, waiting: VecDeque::new(), next_id: 1000 }
+        let waiting = VecDeque::new();
+        Server { child, input, lines, log, waiting, next_id: 1000, received_bytes: 0 }
     }
 
     /// The process's id.
     pub fn pid(&self) -> u32 {
         self.child.id()
+    }
+
+    /// Bytes of all lines that were read from it so far.
+    pub fn received_bytes(&self) -> usize {
+        self.received_bytes
     }
 
     /// Sends bytes as they are. A server that ended is noticed by what it does not answer.
@@ -219,7 +226,11 @@ impl Server {
 
     fn read(&mut self, span: Duration) -> Option<Value> {
         match self.lines.recv_timeout(span) {
-            Ok(line) => Some(parsed(&line)),
+            Ok(line) => {
+                // With its line feed.
+                self.received_bytes += line.len() + 1;
+                Some(parsed(&line))
+            }
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
         }
     }
@@ -229,15 +240,28 @@ impl Server {
     /// # Panics
     /// When none comes in time.
     pub fn wait_for(&mut self, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+        self.wait_within(PATIENCE, what, wanted)
+    }
+
+    /// The same with a bound of its own.
+    ///
+    /// # Panics
+    /// When none comes in time.
+    pub fn wait_within(
+        &mut self,
+        span: Duration,
+        what: &str,
+        wanted: impl Fn(&Value) -> bool,
+    ) -> Value {
         if let Some(place) = self.waiting.iter().position(&wanted) {
             return self.waiting.remove(place).expect("the place was just found");
         }
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + span;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             let Some(message) = self.read(left) else {
                 panic!(
-                    "{what} did not come in {PATIENCE:?}; put aside: {:?}; standard error:\n{}",
+                    "{what} did not come in {span:?}; put aside: {:?}; standard error:\n{}",
                     self.waiting,
                     self.log()
                 );
@@ -251,7 +275,12 @@ impl Server {
 
     /// The answer to a request.
     pub fn answer(&mut self, id: u64) -> Value {
-        self.wait_for(&format!("the answer to {id}"), |message| {
+        self.answer_within(PATIENCE, id)
+    }
+
+    /// The same with a bound of its own.
+    pub fn answer_within(&mut self, span: Duration, id: u64) -> Value {
+        self.wait_within(span, &format!("the answer to {id}"), |message| {
             message["id"] == id && message.get("method").is_none()
         })
     }

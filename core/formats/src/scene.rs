@@ -6,13 +6,14 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::document::{
     Document, Item, ItemKind, Layout, Property, RawValue, ReferenceKind, Section, Span,
 };
 use crate::error::{Fault, FormatError};
 use crate::resource::attribute_text;
-use crate::text::LineCursor;
+use crate::text::{LineCursor, to_u32};
 use crate::variant::{self, Value};
 
 mod edit;
@@ -87,7 +88,7 @@ pub struct SubResource<'a> {
     pub line: u32,
     /// Where its section's header is.
     pub span: Span,
-    entries: Vec<Property<'a>>,
+    entries: Entries<'a>,
 }
 
 /// A node, or the overrides of one that an instanced or inherited scene brings along.
@@ -104,22 +105,48 @@ pub struct Node<'a> {
     pub path: Option<Cow<'a, str>>,
     /// The id of the external resource that this node is an instance of.
     pub instance: Option<Cow<'a, str>>,
-    /// The scene that an instance placeholder loads on demand.
-    pub instance_placeholder: Option<Cow<'a, str>>,
-    /// The groups, in file order.
-    pub groups: Vec<Cow<'a, str>>,
     /// `unique_id=`, written by the engine from 4.6 on.
     pub unique_id: Option<i64>,
-    /// `index=`: the place among the siblings that an instanced scene brings along.
-    pub index: Option<i64>,
-    /// `owner=` as stored.
-    pub owner: Option<Cow<'a, str>>,
     /// The line of its section, from 1.
     pub line: u32,
     /// Where its section's header is.
     pub span: Span,
     section: Section,
-    entries: Vec<Property<'a>>,
+    entries: Entries<'a>,
+    /// A scene has tens of thousands of nodes, and few of them have any of it.
+    rare: Option<Box<Rare<'a>>>,
+}
+
+/// What few nodes have.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Rare<'a> {
+    instance_placeholder: Option<Cow<'a, str>>,
+    groups: Vec<Cow<'a, str>>,
+    index: Option<i64>,
+    owner: Option<Cow<'a, str>>,
+}
+
+/// The properties of one section, which follow each other in the list of all of the file.
+#[derive(Debug, Clone, Default)]
+struct Entries<'a> {
+    /// Set once the file is read.
+    all: Option<Arc<Vec<Property<'a>>>>,
+    first: u32,
+    end: u32,
+}
+
+impl PartialEq for Entries<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.get() == other.get()
+    }
+}
+
+impl Eq for Entries<'_> {}
+
+impl<'a> Entries<'a> {
+    fn get(&self) -> &[Property<'a>] {
+        self.all.as_ref().map_or(&[], |all| &all[self.first as usize..self.end as usize])
+    }
 }
 
 /// A signal connection.
@@ -157,7 +184,7 @@ pub struct Scene<'a> {
     header: Header<'a>,
     ext_resources: Vec<ExtResource<'a>>,
     sub_resources: Vec<SubResource<'a>>,
-    main: Option<(u32, Vec<Property<'a>>)>,
+    main: Option<(u32, Entries<'a>)>,
     nodes: Vec<Node<'a>>,
     connections: Vec<Connection<'a>>,
     editables: Vec<(u32, Cow<'a, str>)>,
@@ -180,7 +207,7 @@ impl<'a> Scene<'a> {
         for item in document.items() {
             reader.item(item);
         }
-        let mut scene = reader.scene;
+        let mut scene = reader.finish();
         scene.tree = Tree::build(&mut scene.nodes);
         scene.resolve_connections();
         scene.document = document;
@@ -220,7 +247,7 @@ impl<'a> Scene<'a> {
 
     /// The properties of a resource file's main resource, in file order; none for a scene.
     pub fn resource_entries(&self) -> &[Property<'a>] {
-        self.main.as_ref().map_or(&[], |(_, entries)| entries)
+        self.main.as_ref().map_or(&[], |(_, entries)| entries.get())
     }
 
     /// The nodes, in file order. Indexes into this slice name nodes everywhere in this module.
@@ -341,39 +368,59 @@ impl<'a> Header<'a> {
 impl<'a> Node<'a> {
     /// Keys and raw values, in file order; a key that is there twice comes twice.
     pub fn properties(&self) -> impl Iterator<Item = (&str, &'a str)> {
-        self.entries.iter().map(|entry| (&*entry.key, entry.value))
+        self.entries().iter().map(|entry| (&*entry.key, entry.value))
     }
 
     /// The properties with their places, in file order.
     pub fn entries(&self) -> &[Property<'a>] {
-        &self.entries
+        self.entries.get()
     }
 
     /// A property's value; of two with one key the last, as in the engine.
     pub fn property(&self, key: &str) -> Option<RawValue<'a>> {
-        last(&self.entries, key)
+        last(self.entries(), key)
     }
 
     /// Whether this only changes a node that an instanced or inherited scene brings along.
     pub fn is_override(&self) -> bool {
-        self.type_name.is_none() && self.instance.is_none() && self.instance_placeholder.is_none()
+        self.type_name.is_none() && self.instance.is_none() && self.instance_placeholder().is_none()
+    }
+
+    /// The scene that an instance placeholder loads on demand.
+    pub fn instance_placeholder(&self) -> Option<&str> {
+        self.rare.as_ref()?.instance_placeholder.as_deref()
+    }
+
+    /// The groups, in file order.
+    pub fn groups(&self) -> &[Cow<'a, str>] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.groups)
+    }
+
+    /// `index=`: the place among the siblings that an instanced scene brings along.
+    pub fn index(&self) -> Option<i64> {
+        self.rare.as_ref()?.index
+    }
+
+    /// `owner=` as stored.
+    pub fn owner(&self) -> Option<&str> {
+        self.rare.as_ref()?.owner.as_deref()
     }
 }
 
 impl<'a> SubResource<'a> {
     /// Keys and raw values, in file order.
     pub fn properties(&self) -> impl Iterator<Item = (&str, &'a str)> {
-        self.entries.iter().map(|entry| (&*entry.key, entry.value))
+        self.entries().iter().map(|entry| (&*entry.key, entry.value))
     }
 
     /// The properties with their places, in file order.
     pub fn entries(&self) -> &[Property<'a>] {
-        &self.entries
+        self.entries.get()
     }
 
     /// A property's value; of two with one key the last.
     pub fn property(&self, key: &str) -> Option<RawValue<'a>> {
-        last(&self.entries, key)
+        last(self.entries(), key)
     }
 }
 
@@ -400,6 +447,8 @@ struct SceneReader<'d, 'a> {
     document: &'d Document<'a>,
     lines: LineCursor<'a>,
     scene: Scene<'a>,
+    /// Of all sections.
+    properties: Vec<Property<'a>>,
     owner: Owner,
     /// How far the file has come: header 0, external resources 1, internal ones 2, the rest 3.
     rank: Option<u8>,
@@ -421,7 +470,7 @@ impl<'d, 'a> SceneReader<'d, 'a> {
             problems: Vec::new(),
         };
         let lines = LineCursor::new(document.source().as_bytes());
-        SceneReader { document, lines, scene, owner: Owner::Nobody, rank: None }
+        SceneReader { document, lines, scene, properties: vec![], owner: Owner::Nobody, rank: None }
     }
 
     fn item(&mut self, item: &Item) {
@@ -452,6 +501,7 @@ impl<'d, 'a> SceneReader<'d, 'a> {
     }
 
     fn property(&mut self, property: Property<'a>) {
+        let line = property.line;
         let scene = &mut self.scene;
         let entries = match self.owner {
             Owner::SubResource => scene.sub_resources.last_mut().map(|last| &mut last.entries),
@@ -459,10 +509,30 @@ impl<'d, 'a> SceneReader<'d, 'a> {
             Owner::Node => scene.nodes.last_mut().map(|last| &mut last.entries),
             Owner::Nobody => None,
         };
-        match entries {
-            Some(entries) => entries.push(property),
-            None => scene.problems.push(Problem::StrayProperty { line: property.line }),
+        let Some(entries) = entries else {
+            return scene.problems.push(Problem::StrayProperty { line });
+        };
+        self.properties.push(property);
+        entries.end = to_u32(self.properties.len());
+    }
+
+    /// The properties of a section that begins here: none so far.
+    fn no_entries(&self) -> Entries<'a> {
+        let here = to_u32(self.properties.len());
+        Entries { all: None, first: here, end: here }
+    }
+
+    /// The scene, with every property at its owner.
+    fn finish(self) -> Scene<'a> {
+        let mut scene = self.scene;
+        let all = Arc::new(self.properties);
+        let nodes = scene.nodes.iter_mut().map(|node| &mut node.entries);
+        let resources = scene.sub_resources.iter_mut().map(|resource| &mut resource.entries);
+        let main = scene.main.iter_mut().map(|(_, entries)| entries);
+        for entries in nodes.chain(resources).chain(main) {
+            entries.all = Some(Arc::clone(&all));
         }
+        scene
     }
 
     fn section(&mut self, section: &Section, span: Span, line: u32) {
@@ -480,7 +550,7 @@ impl<'d, 'a> SceneReader<'d, 'a> {
             }
             "resource" if self.scene.header.kind == SceneKind::Resource => {
                 self.owner = Owner::Main;
-                self.scene.main = Some((line, Vec::new()));
+                self.scene.main = Some((line, self.no_entries()));
                 3
             }
             "node" if self.scene.header.kind == SceneKind::Scene => {
@@ -537,7 +607,7 @@ impl<'d, 'a> SceneReader<'d, 'a> {
             type_name: self.required(section, "type", line),
             line,
             span,
-            entries: Vec::new(),
+            entries: self.no_entries(),
         };
         self.scene.sub_resources.push(resource);
     }
@@ -547,21 +617,24 @@ impl<'d, 'a> SceneReader<'d, 'a> {
         let document = self.document;
         let text = |name| attribute_text(document, section, name);
         let groups = document.attribute(section, "groups").and_then(|raw| variant::parse(raw).ok());
+        let rare = Rare {
+            instance_placeholder: text("instance_placeholder"),
+            groups: groups.and_then(|groups| groups.as_texts()).unwrap_or_default(),
+            index: number(document.attribute(section, "index")),
+            owner: text("owner"),
+        };
         let node = Node {
             type_name: text("type"),
             parent: None,
             path: text("parent"),
             instance: document.attribute(section, "instance").and_then(instance_id),
-            instance_placeholder: text("instance_placeholder"),
-            groups: groups.and_then(|groups| groups.as_texts()).unwrap_or_default(),
             unique_id: number(document.attribute(section, "unique_id")),
-            index: number(document.attribute(section, "index")),
-            owner: text("owner"),
             name: self.required(section, "name", line),
             line,
             span,
             section: section.clone(),
-            entries: Vec::new(),
+            entries: self.no_entries(),
+            rare: (rare != Rare::default()).then(|| Box::new(rare)),
         };
         self.scene.nodes.push(node);
     }

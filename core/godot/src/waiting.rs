@@ -20,22 +20,26 @@ const QUIET_FRAMES: u32 = 4;
 
 thread_local! {
     static IMPORTING: Cell<bool> = const { Cell::new(false) };
+    /// How many scans the editor has applied since it is watched.
+    static SCANS_APPLIED: Cell<u64> = const { Cell::new(0) };
+    /// A scan that nobody waits for has to begin as soon as no other runs.
+    static SCAN_WANTED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Whether commands may be taken up.
 pub(crate) struct Readiness {
     /// Quiet frames still to come; 0 once the editor has started.
     quiet_frames_left: u32,
-    watches_imports: bool,
+    watches_files: bool,
 }
 
 impl Readiness {
     pub(crate) fn new(kind: SessionKind) -> Self {
         match kind {
             SessionKind::Editor => {
-                Readiness { quiet_frames_left: QUIET_FRAMES, watches_imports: false }
+                Readiness { quiet_frames_left: QUIET_FRAMES, watches_files: false }
             }
-            SessionKind::Game => Readiness { quiet_frames_left: 0, watches_imports: true },
+            SessionKind::Game => Readiness { quiet_frames_left: 0, watches_files: true },
         }
     }
 
@@ -43,15 +47,17 @@ impl Readiness {
     pub(crate) fn look(&mut self) -> bool {
         if self.quiet_frames_left > 0 {
             self.start();
+        } else if SCAN_WANTED.get() {
+            SCAN_WANTED.set(!begin_scan());
         }
         self.quiet_frames_left == 0 && !IMPORTING.get()
     }
 
     fn start(&mut self) {
         let Some(mut files) = file_system() else { return };
-        if !self.watches_imports {
-            self.watches_imports = true;
-            watch_imports(&mut files);
+        if !self.watches_files {
+            self.watches_files = true;
+            watch(&mut files);
         }
         self.quiet_frames_left =
             if files.is_scanning() { QUIET_FRAMES } else { self.quiet_frames_left - 1 };
@@ -66,23 +72,36 @@ pub(crate) fn file_system() -> Option<Gd<EditorFileSystem>> {
 /// A scan of the project that begins after it was asked for, so that it sees all that was there by then.
 #[derive(Default)]
 pub(crate) struct Scan {
-    begun: bool,
+    /// How many scans had been applied when this one began.
+    begun_after: Option<u64>,
 }
 
 impl Scan {
     /// Looks once a frame: begins the scan once no other runs, and says when it was applied.
+    ///
+    /// That a scan no longer runs is not enough: its thread has ended then, and the editor takes its findings
+    /// over in a frame of its own, which may come later.
     pub(crate) fn is_applied(&mut self) -> bool {
-        let Some(mut files) = file_system().filter(|files| !files.is_scanning()) else {
-            return false;
-        };
-        if !self.begun {
-            files.scan();
-            // The editor ignores the request while the thread of an earlier scan comes to its end.
-            self.begun = files.is_scanning();
-            return false;
+        let applied = SCANS_APPLIED.get();
+        if let Some(before) = self.begun_after {
+            return applied > before && !is_scanning();
         }
-        true
+        self.begun_after = begin_scan().then_some(applied);
+        false
     }
+}
+
+fn is_scanning() -> bool {
+    file_system().is_none_or(|files| files.is_scanning())
+}
+
+/// Whether a scan has begun. The editor ignores the request while another goes on, or comes to its end.
+fn begin_scan() -> bool {
+    let Some(mut files) = file_system().filter(|files| !files.is_scanning()) else {
+        return false;
+    };
+    files.scan();
+    files.is_scanning()
 }
 
 /// Tells the editor of a file that was written. One in a folder that the editor does not list yet is found by a
@@ -92,15 +111,18 @@ pub(crate) fn announce(path: &str) {
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
     if folder == "res:/" || files.get_filesystem_path(folder).is_some() {
         files.update_file(path);
-    } else if !files.is_scanning() {
-        files.scan();
+    } else {
+        SCAN_WANTED.set(!begin_scan());
     }
 }
 
-fn watch_imports(files: &mut Gd<EditorFileSystem>) {
-    let set = |value| Callable::from_fn("didi_import_watch", move |_| IMPORTING.set(value));
-    files.connect("resources_reimporting", &set(true));
-    files.connect("resources_reimported", &set(false));
+fn watch(files: &mut Gd<EditorFileSystem>) {
+    let importing = |value| Callable::from_fn("didi_import_watch", move |_| IMPORTING.set(value));
+    files.connect("resources_reimporting", &importing(true));
+    files.connect("resources_reimported", &importing(false));
+    // Comes once a scan, behind all that the scan's findings change.
+    let applied = |_: &[&Variant]| SCANS_APPLIED.set(SCANS_APPLIED.get() + 1);
+    files.connect("sources_changed", &Callable::from_fn("didi_scan_watch", applied));
 }
 
 /// A wait for a later frame: until `look` has an answer, or the time is up.

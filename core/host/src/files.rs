@@ -156,23 +156,22 @@ impl ProjectFiles {
         if changed {
             self.replace(lock, place.real(), data).map_err(|error| unwritable(shown, &error))?;
         }
-        let after = place.read(MAX_FILE_BYTES)?;
-        if after != data {
+        if !place.holds(data)? {
             let message = format!("`{shown}` does not hold what was written to it");
             return Err(Refusal::new(codes::INTERNAL_ERROR, message)
                 .no_remedy("another program changed the file at the same moment"));
         }
-        let digest = sha256_hex(&after);
+        let (size_bytes, digest) = (data.len() as u64, sha256_hex(data));
         let record = WriteRecord {
             path: shown.to_owned(),
             before: before_digest,
-            after: (after.len() as u64, digest.clone()),
+            after: (size_bytes, digest.clone()),
         };
         let written = Written {
             path: shown.to_owned(),
             replaced: before.is_some(),
             changed,
-            size_bytes: after.len() as u64,
+            size_bytes,
             sha256: digest,
         };
         Ok((written, record))

@@ -31,7 +31,7 @@ use didi_wire::{
     methods::{self, Effect, Lookup},
 };
 use serde::{Serialize, de::DeserializeOwned};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, value::RawValue};
 use tempfile::TempDir;
 
 use crate::{
@@ -110,6 +110,7 @@ pub struct Services {
     engine: Option<Arc<bridge::Route>>,
     methods: Vec<String>,
     session: Option<String>,
+    plan: Option<Box<RawValue>>,
     done: Mutex<Done>,
     games: Mutex<BTreeMap<String, games::Game>>,
     scratch: Mutex<Option<TempDir>>,
@@ -150,6 +151,7 @@ impl Services {
             engine: None,
             methods: tool.bridge_methods.clone(),
             session: None,
+            plan: None,
             done: Mutex::default(),
             games: Mutex::default(),
             scratch: Mutex::default(),
@@ -170,6 +172,7 @@ impl Services {
             engine: None,
             methods: vec![],
             session: None,
+            plan: None,
             done: Mutex::default(),
             games: Mutex::default(),
             scratch: Mutex::default(),
@@ -188,6 +191,13 @@ impl Services {
     #[must_use]
     pub fn as_job(mut self, job: bool) -> Self {
         self.job = job;
+        self
+    }
+
+    /// The same, with what the preview of the same call worked out.
+    #[must_use]
+    pub fn planned(mut self, plan: Option<Box<RawValue>>) -> Self {
+        self.plan = plan;
         self
     }
 
@@ -217,6 +227,7 @@ impl Services {
             server_version: env!("CARGO_PKG_VERSION").into(),
             runtime_session_id: self.session.clone(),
             job: self.job,
+            plan: self.plan.clone(),
         }
     }
 

@@ -92,11 +92,11 @@ fn preview(ctx: &Ctx<'_>, args: Args) -> Result<Target, Refusal> {
         "references": plan.edits,
         "not_followed": plan.left,
     });
-    Ok(Target::read(subject, true, plan.before()).after(after))
+    Target::read(subject, true, plan.before()).after(after).planned(&plan)
 }
 
 fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
-    let plan = planned(ctx, &args)?;
+    let plan: Plan = ctx.plan()?.map_or_else(|| planned(ctx, &args), Ok)?;
     ctx.check()?;
     ctx.project().apply(&plan.changes)?;
     let updated_files = updated(&plan.edits);

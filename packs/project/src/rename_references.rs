@@ -5,7 +5,7 @@
 //!
 //! Spec: P-50, references; P-43.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use didi_plugin_api::{
     ctx::{Change, Expect},
@@ -69,20 +69,21 @@ struct Args {
     discard_unsaved: bool,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Updated {
     path: String,
     changed_lines: Vec<u32>,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Left {
     path: String,
     line: u32,
-    kind: &'static str,
+    kind: Cow<'static, str>,
     detail: String,
 }
 
+#[derive(Serialize, Deserialize)]
 struct Plan {
     updated: Vec<Updated>,
     /// Every place that changes, with the whole line's number.
@@ -117,11 +118,11 @@ fn preview(ctx: &Ctx<'_>, args: Args) -> Result<Target, Refusal> {
     });
     let before = json!({"files": plan.digests});
     let subject = format!("`{}` in {} files", args.target, plan.updated.len());
-    Ok(Target::read(subject, !plan.updated.is_empty(), before).after(after))
+    Target::read(subject, !plan.updated.is_empty(), before).after(after).planned(&plan)
 }
 
 fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
-    let mut plan = plan(ctx, &args)?;
+    let mut plan: Plan = ctx.plan()?.map_or_else(|| plan(ctx, &args), Ok)?;
     ctx.check()?;
     if !plan.changes.is_empty() {
         ctx.project().apply(&plan.changes)?;
@@ -201,7 +202,7 @@ fn left_over(path: String, place: &Place, kind: Kind) -> Left {
         Kind::Declared(what) => format!("declared as {what}"),
         _ => place.detail.clone(),
     };
-    Left { path, line: place.line, kind: shown, detail }
+    Left { path, line: place.line, kind: shown.into(), detail }
 }
 
 fn refuse_used(ctx: &Ctx<'_>, files: &Files, new_name: &str) -> Result<(), Refusal> {
@@ -242,7 +243,7 @@ impl Plan {
                 self.edits.push(Left {
                     path: path.to_owned(),
                     line: place.line,
-                    kind: place.kind.impact(),
+                    kind: place.kind.impact().into(),
                     detail: place.detail,
                 });
                 splices.push(Splice::new(place.span, args.new_name.as_str()));

@@ -7,15 +7,12 @@
 //! Spec: P-50, search.
 
 use didi_plugin_api::prelude::*;
-use didi_project::{
-    parallel,
-    walk::{self, File},
-};
+use didi_project::walk::{self, File};
 
 use crate::{
     refuse::invalid,
     scan::{self, READS},
-    searching::{Out, Report, Search, Searched},
+    searching::{self, Out, Search, Searched},
 };
 
 mod builtin;
@@ -149,19 +146,14 @@ fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
         ));
     }
     let wanted = Wanted::new(&args);
-    let mut report = Report::new(ctx, Search::Symbols, args.max_results.clamp(1, MAX_RESULTS));
+    let max_results = args.max_results.clamp(1, MAX_RESULTS);
     let asked = args.extensions.as_deref();
-    let candidates = report.candidates(ctx, &start, |ending| {
+    let takes = |ending: &str| {
         let extension = Extension::of(ending)?;
         Some(asked.is_none_or(|asked| asked.contains(&extension)))
-    })?;
-    parallel::each(
-        ctx,
-        &candidates,
-        |file| search(file, &wanted),
-        |file, searched| report.take(file, searched),
-    )?;
-    report.answer()
+    };
+    let look = |file: &File| search(file, &wanted);
+    searching::search(ctx, Search::Symbols, &start, max_results, takes, look)
 }
 
 /// What is looked for.

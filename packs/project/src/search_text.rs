@@ -6,10 +6,7 @@
 //! Spec: P-50, search.
 
 use didi_plugin_api::prelude::*;
-use didi_project::{
-    parallel,
-    walk::{self, File},
-};
+use didi_project::walk::{self, File};
 use grep_matcher::Matcher;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkMatch};
@@ -17,7 +14,7 @@ use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkMatch}
 use crate::{
     refuse::invalid,
     scan::{self, READS},
-    searching::{Out, Report, Search, Searched},
+    searching::{self, Out, Search, Searched},
 };
 
 #[cfg(test)]
@@ -131,19 +128,13 @@ fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
     let start = walk::folder(ctx, &args.search_path, "search_path")?;
     let matcher = matcher(&args)?;
     let max_results = args.max_results.clamp(1, MAX_RESULTS);
-    let mut report = Report::new(ctx, Search::Text, max_results);
     let wanted = args.extensions.as_deref();
-    let candidates = report.candidates(ctx, &start, |ending| {
+    let takes = |ending: &str| {
         let extension = Extension::of(ending)?;
         Some(wanted.is_none_or(|wanted| wanted.contains(&extension)))
-    })?;
-    parallel::each(
-        ctx,
-        &candidates,
-        |file| search(file, &matcher, max_results + 1),
-        |file, searched| report.take(file, searched),
-    )?;
-    report.answer()
+    };
+    let look = |file: &File| search(file, &matcher, max_results + 1);
+    searching::search(ctx, Search::Text, &start, max_results, takes, look)
 }
 
 fn matcher(args: &Args) -> Result<RegexMatcher, Refusal> {
@@ -175,6 +166,11 @@ fn search(
     let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&bytes);
     if std::str::from_utf8(text).is_err() {
         return Err("it is not UTF-8 text".into());
+    }
+    // Most files have no match, and a searcher of lines sets up more than the whole look costs.
+    let unmatched = |error| format!("it can't be searched: {error}");
+    if !matcher.is_match(text).map_err(unmatched)? {
+        return Ok(Searched { bytes: bytes.len() as u64, matches: vec![], cut: false });
     }
     let mut searcher: Searcher = SearcherBuilder::new()
         .binary_detection(BinaryDetection::none())

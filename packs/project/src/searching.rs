@@ -2,10 +2,21 @@
 //!
 //! Spec: P-50, searches.
 
-use std::{borrow::Cow, collections::BTreeSet, ops::ControlFlow};
+use std::{
+    borrow::Cow,
+    collections::BTreeSet,
+    ops::ControlFlow,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+    },
+};
 
 use didi_plugin_api::prelude::*;
-use didi_project::walk::{self, File};
+use didi_project::{
+    parallel,
+    walk::{self, File, Met},
+};
 
 use crate::scan::READS;
 
@@ -61,15 +72,108 @@ pub(crate) enum Search {
     Symbols,
 }
 
+/// The search of one file; the error is a sentence.
+type OfFile<M> = Result<Searched<M>, String>;
+
 /// The answer while it grows.
-pub(crate) struct Report<M> {
+struct Report<M> {
     out: Out<M>,
     max_results: usize,
     truncated: bool,
 }
 
+/// Searches the files below a folder and answers with what was found first in order of path.
+///
+/// `takes` says of an ending whether it can be searched and, if so, whether it was asked for. `look` searches one
+/// file: while the folders are still listed, and as far as the bounds and the matches found so far allow.
+pub(crate) fn search<M: Serialize + Send>(
+    ctx: &Ctx<'_>,
+    search: Search,
+    start: &ProjectPath,
+    max_results: usize,
+    takes: impl Fn(&str) -> Option<bool> + Sync,
+    look: impl Fn(&File) -> OfFile<M> + Sync,
+) -> ToolResult {
+    let mut report = Report::new(ctx, search, max_results);
+    let ahead = Ahead::new(max_results);
+    let mut bytes = 0;
+    let mut found: Vec<(File, Option<OfFile<M>>)> = vec![];
+    let met = walk::files_looked_at(
+        ctx,
+        start,
+        |file| ahead.look(file, &takes, &look),
+        |file, searched| {
+            if !report.wants(&file, &takes) {
+                return ControlFlow::Continue(());
+            }
+            if found.len() == READS.files || bytes + file.size > READS.bytes {
+                report.truncated = true;
+                return ControlFlow::Break(());
+            }
+            bytes += file.size;
+            found.push((file, searched));
+            ControlFlow::Continue(())
+        },
+    )?;
+    report.met(&met);
+    let open = found.iter().position(|(_, searched)| searched.is_none()).unwrap_or(found.len());
+    let left: Vec<_> =
+        found.split_off(open).into_iter().map(|(file, done)| (file, Mutex::new(done))).collect();
+    for (file, searched) in found {
+        if searched.is_some_and(|searched| report.take(&file, searched).is_break()) {
+            return report.answer();
+        }
+    }
+    parallel::each(
+        ctx,
+        &left,
+        |(file, done)| {
+            let done = done.lock().unwrap_or_else(PoisonError::into_inner).take();
+            done.unwrap_or_else(|| look(file))
+        },
+        |(file, _), searched| report.take(file, searched),
+    )?;
+    report.answer()
+}
+
+/// What is searched while the folders are still listed: no more than one answer can hold.
+struct Ahead {
+    max_matches: usize,
+    matches: AtomicUsize,
+    files: AtomicUsize,
+    bytes: AtomicU64,
+}
+
+impl Ahead {
+    fn new(max_results: usize) -> Self {
+        let (matches, files, bytes) = Default::default();
+        Ahead { max_matches: max_results, matches, files, bytes }
+    }
+
+    fn look<M>(
+        &self,
+        file: &File,
+        takes: impl Fn(&str) -> Option<bool>,
+        look: impl Fn(&File) -> OfFile<M>,
+    ) -> Option<OfFile<M>> {
+        let wanted = file.size <= READS.file_bytes && takes(&file.extension()) == Some(true);
+        if !wanted || self.matches.load(Ordering::Relaxed) > self.max_matches {
+            return None;
+        }
+        let files = self.files.fetch_add(1, Ordering::Relaxed);
+        let bytes = self.bytes.fetch_add(file.size, Ordering::Relaxed);
+        if files >= READS.files || bytes + file.size > READS.bytes {
+            return None;
+        }
+        let searched = look(file);
+        let matches = searched.as_ref().map_or(0, |searched| searched.matches.len());
+        self.matches.fetch_add(matches, Ordering::Relaxed);
+        Some(searched)
+    }
+}
+
 impl<M: Serialize> Report<M> {
-    pub(crate) fn new(ctx: &Ctx<'_>, search: Search, max_results: usize) -> Self {
+    fn new(ctx: &Ctx<'_>, search: Search, max_results: usize) -> Self {
         let out = Out {
             matches: vec![],
             search_kind: match search {
@@ -88,45 +192,32 @@ impl<M: Serialize> Report<M> {
         Report { out, max_results, truncated: false }
     }
 
-    /// The files below a folder that are read, as far as the bounds go; `takes` says of an ending whether it can
-    /// be searched and, if so, whether it was asked for.
-    pub(crate) fn candidates(
-        &mut self,
-        ctx: &Ctx<'_>,
-        start: &ProjectPath,
-        takes: impl Fn(&str) -> Option<bool>,
-    ) -> Result<Vec<File>, Refusal> {
-        let (mut found, mut bytes) = (vec![], 0);
-        let met = walk::files(ctx, start, |file| {
-            let ending = file.extension();
-            match takes(&ending) {
-                Some(true) => {}
-                Some(false) => return ControlFlow::Continue(()),
-                None => {
-                    self.unsearchable(&ending);
-                    return ControlFlow::Continue(());
-                }
+    /// Whether a file is one to search; one that is not is counted as what it is.
+    fn wants(&mut self, file: &File, takes: impl Fn(&str) -> Option<bool>) -> bool {
+        let ending = file.extension();
+        match takes(&ending) {
+            Some(true) => {}
+            Some(false) => return false,
+            None => {
+                self.unsearchable(&ending);
+                return false;
             }
-            if file.size > READS.file_bytes {
-                let message =
-                    format!("{} bytes, and at most {} are read", file.size, READS.file_bytes);
-                self.skip(&file.path, message);
-                self.truncated = true;
-                return ControlFlow::Continue(());
-            }
-            if found.len() == READS.files || bytes + file.size > READS.bytes {
-                self.truncated = true;
-                return ControlFlow::Break(());
-            }
-            bytes += file.size;
-            found.push(file);
-            ControlFlow::Continue(())
-        })?;
+        }
+        if file.size <= READS.file_bytes {
+            return true;
+        }
+        let message = format!("{} bytes, and at most {} are read", file.size, READS.file_bytes);
+        self.skip(&file.path, message);
+        self.truncated = true;
+        false
+    }
+
+    /// What the walk met beside the files.
+    fn met(&mut self, met: &Met) {
         for path in &met.undecodable {
             self.skip(path, "its name is not UTF-8");
         }
         self.truncated |= met.failed;
-        Ok(found)
     }
 
     fn unsearchable(&mut self, ending: &str) {
@@ -145,11 +236,7 @@ impl<M: Serialize> Report<M> {
     }
 
     /// Takes what one file gave; breaks when there is room for no more.
-    pub(crate) fn take(
-        &mut self,
-        file: &File,
-        searched: Result<Searched<M>, String>,
-    ) -> ControlFlow<()> {
+    fn take(&mut self, file: &File, searched: OfFile<M>) -> ControlFlow<()> {
         let searched = match searched {
             Ok(searched) => searched,
             Err(why) => {
@@ -169,7 +256,7 @@ impl<M: Serialize> Report<M> {
         ControlFlow::Break(())
     }
 
-    pub(crate) fn answer(self) -> ToolResult {
+    fn answer(self) -> ToolResult {
         Ok(Answer::of(self.out)?.truncated(self.truncated))
     }
 }

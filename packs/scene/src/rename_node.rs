@@ -6,7 +6,9 @@
 //!
 //! Spec: P-52, scenes.
 
-use didi_plugin_api::{digest::sha256_hex, prelude::*};
+use std::borrow::Cow;
+
+use didi_plugin_api::{ctx::Change, prelude::*};
 
 mod graph;
 mod paths;
@@ -14,7 +16,7 @@ mod plan;
 mod scene;
 mod script;
 
-use plan::FilePlan;
+use plan::{FilePlan, Plan};
 
 /// Letters that the engine replaces when it names a node.
 const KEPT_LETTERS: [char; 6] = ['.', ':', '@', '/', '"', '%'];
@@ -39,25 +41,25 @@ struct Args {
 }
 
 /// One place that names the node.
-#[derive(Clone, Serialize)]
+#[derive(Clone, Serialize, Deserialize)]
 struct Place {
     line: usize,
-    kind: &'static str,
+    kind: Cow<'static, str>,
     before: String,
     after: String,
 }
 
 #[derive(Serialize)]
 struct FileOut<'p> {
-    path: String,
+    path: &'p str,
     places: &'p [Place],
 }
 
 #[derive(Serialize)]
 struct Out<'p> {
     status: &'static str,
-    in_scene: String,
-    target_node: String,
+    in_scene: &'p str,
+    target_node: &'p str,
     new_name: String,
     changed_files: Vec<FileOut<'p>>,
     place_count: usize,
@@ -93,21 +95,21 @@ fn preview(ctx: &Ctx<'_>, args: Args) -> Result<Target, Refusal> {
     let files: Vec<Value> = plan
         .files
         .iter()
-        .map(|file| json!({"path": file.path.res_path(), "sha256": sha256_hex(&file.before), "places": file.places}))
+        .map(|file| json!({"path": file.path, "sha256": file.sha256, "places": file.places}))
         .collect();
     let before = json!({"files": files, "script_places": outs(&plan.left), "notes": plan.notes});
-    Ok(Target::read(subject, true, before).after(json!({"name": args.new_name})))
+    Target::read(subject, true, before).after(json!({"name": args.new_name})).planned(&plan)
 }
 
 fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
-    let plan = plan::make(ctx, &args)?;
-    let changes: Vec<Change> = plan.files.iter().map(change).collect();
+    let plan: Plan = ctx.plan()?.map_or_else(|| plan::make(ctx, &args), Ok)?;
+    let changes: Vec<Change> = plan.files.iter().map(FilePlan::change).collect();
     let written = ctx.project().apply(&changes)?;
     let changed = written.iter().any(|file| file.changed);
     Answer::of(Out {
         status: if changed { "renamed" } else { "unchanged" },
-        in_scene: plan.scene.clone(),
-        target_node: plan.node.clone(),
+        in_scene: &plan.scene,
+        target_node: &plan.node,
         new_name: args.new_name,
         place_count: plan.files.iter().map(|file| file.places.len()).sum(),
         changed_files: outs(&plan.files),
@@ -116,23 +118,13 @@ fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
     })
 }
 
-fn change(file: &FilePlan) -> Change {
-    let splices =
-        file.splices.iter().map(|splice| Splice::new(splice.span.range(), splice.text.as_str()));
-    Change::Edit {
-        path: file.path.res_path(),
-        splices: splices.collect(),
-        expect: Expect::Sha256(sha256_hex(&file.before)),
-    }
-}
-
 fn outs(files: &[FilePlan]) -> Vec<FileOut<'_>> {
     let mut left = MAX_PLACES;
     let mut out = vec![];
     for file in files {
         let shown = file.places.len().min(left);
         left -= shown;
-        out.push(FileOut { path: file.path.res_path(), places: &file.places[..shown] });
+        out.push(FileOut { path: &file.path, places: &file.places[..shown] });
     }
     out
 }

@@ -2,7 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "lays plain files out for the test")]
 use std::fs;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{Answer, Fact, Target};
 use crate::{digest::sha256_hex, project_path::ProjectRoot, refusal::codes};
@@ -46,10 +46,12 @@ fn a_file_as_a_target_is_its_digest_and_changes_with_it() {
     assert_eq!((absent.exists, &absent.before), (false, &json!({"exists": false})));
 
     fs::write(folder.path().join("a.txt"), "one").unwrap();
-    let found = target().after(json!({"text": "two"}));
+    let found = target().after(json!({"text": "two"})).planned(&["one step"]).unwrap();
     assert_eq!(found.subject, "res://a.txt");
     assert_eq!(found.before["sha256"], sha256_hex(b"one"));
     assert_eq!(found.before["size_bytes"], 3);
-    let crossed: Value = serde_json::to_value(&found).unwrap();
-    assert_eq!(serde_json::from_value::<Target>(crossed).unwrap(), found);
+    let crossed = serde_json::to_vec(&found).unwrap();
+    let arrived: Target = serde_json::from_slice(&crossed).unwrap();
+    assert_eq!(arrived.plan.as_ref().unwrap().get(), r#"["one step"]"#);
+    assert_eq!(serde_json::to_vec(&arrived).unwrap(), crossed);
 }

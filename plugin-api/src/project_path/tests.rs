@@ -83,6 +83,25 @@ fn a_pipe_is_no_file_and_nobody_waits_for_it() {
     assert_eq!(refusal.code.name, "not_found");
 }
 
+#[test]
+fn a_file_holds_its_own_bytes_and_no_others() {
+    let (_keep, root) = project();
+    let long: Vec<u8> = (0..200_000_u32).flat_map(u32::to_le_bytes).collect();
+    for bytes in [&b""[..], b"a", &long] {
+        std::fs::write(root.folder().join("held"), bytes).unwrap();
+        let path = root.resolve("res://held").unwrap();
+        assert!(path.holds(bytes).unwrap());
+        assert!(!path.holds(&[bytes, b"x"].concat()).unwrap());
+        if let Some((last, rest)) = bytes.split_last() {
+            assert!(!path.holds(rest).unwrap());
+            assert!(!path.holds(&[rest, &[last ^ 1]].concat()).unwrap());
+        }
+    }
+    assert!(!root.resolve("res://a").unwrap().holds(b"").unwrap());
+    let missing = root.resolve("res://a/none.gd").unwrap().holds(b"").unwrap_err();
+    assert_eq!(missing.code.name, "not_found");
+}
+
 proptest! {
     #[test]
     fn no_text_resolves_to_a_place_outside(text in "(res://)?[a-z./\\\\%:2e ]{0,40}") {

@@ -311,8 +311,10 @@ fn add_connections(scene: &Scene<'_>, found: &mut Vec<Problem>) {
 fn add_duplicate_properties(scene: &Scene<'_>, found: &mut Vec<Problem>) {
     let nodes = scene.nodes.iter().map(Node::entries);
     let resources = scene.sub_resources.iter().map(SubResource::entries);
+    let mut order: Vec<&Property<'_>> = vec![];
     for entries in nodes.chain(resources).chain([scene.resource_entries()]) {
-        let mut order: Vec<&Property<'_>> = entries.iter().collect();
+        order.clear();
+        order.extend(entries);
         order.sort_by(|a, b| a.key.cmp(&b.key));
         for pair in order.windows(2).filter(|pair| pair[0].key == pair[1].key) {
             let key = pair[1].key.clone().into_owned();

@@ -141,7 +141,7 @@ fn newer_attributes_are_kept_verbatim() {
     let extra: Vec<_> = scene.attributes(2).collect();
     assert!(extra.contains(&("parent_id_path", "PackedInt32Array(2001, 2002)")));
     assert!(extra.contains(&("owner_uid_path", "PackedInt32Array(1)")));
-    assert_eq!((scene.nodes()[2].index, scene.nodes()[2].unique_id), (Some(0), Some(1007)));
+    assert_eq!((scene.nodes()[2].index(), scene.nodes()[2].unique_id), (Some(0), Some(1007)));
     assert_eq!(scene.nodes()[2].parent, None);
     assert_eq!(scene.inside(1).collect::<Vec<_>>(), [2]);
     assert_eq!(scene.connections()[0].from_node, Lookup::Inside(1));
@@ -338,7 +338,7 @@ fn a_placeholder_is_no_instance_and_no_override() {
          [node name=\"Lazy\" parent=\".\" instance_placeholder=\"res://base.tscn\"]\nx = 1\n",
     );
     let lazy = &scene.nodes()[1];
-    assert_eq!(lazy.instance_placeholder.as_deref(), Some("res://base.tscn"));
+    assert_eq!(lazy.instance_placeholder(), Some("res://base.tscn"));
     assert!(lazy.instance.is_none() && !lazy.is_override());
     assert_eq!(scene.problems(), []);
 }
@@ -367,7 +367,7 @@ fn ids_of_old_files_are_numbers() {
          [node name=\"I\" parent=\".\" instance=ExtResource( 1 )]\n",
     );
     assert_eq!(scene.instance_path(1), Some("res://a.tscn"));
-    assert_eq!(scene.nodes()[0].groups, ["a", "b"]);
+    assert_eq!(scene.nodes()[0].groups(), ["a", "b"]);
     assert_eq!(scene.problems(), []);
 }
 

@@ -267,7 +267,7 @@ impl<'r> Compared<'r> {
             self.same(&what, &text_hex(&path), &theirs["path"]);
             let instance = scene.instance_path(index).unwrap_or_default();
             self.same(&what, instance, &theirs["instance"]);
-            let groups: Vec<String> = node.groups.iter().map(|group| text_hex(group)).collect();
+            let groups: Vec<String> = node.groups().iter().map(|group| text_hex(group)).collect();
             assert_eq!(Json::from(groups), theirs["groups"], "{} {what}", self.file);
             let ours: BTreeSet<String> =
                 node.entries().iter().map(|entry| text_hex(&entry.key)).collect();

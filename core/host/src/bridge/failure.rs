@@ -15,6 +15,7 @@ use didi_wire::{
 };
 use serde_json::{Map, Value, json};
 
+use super::route::HANDSHAKE;
 use crate::answer::floor::gate_codes::{LIVE_SESSION_ENDED, ROUTE_DEADLINE_EXCEEDED};
 
 /// Why a connection gave no answer.
@@ -70,10 +71,12 @@ impl Failure {
             identity.kind.as_str(),
             self.detail
         );
-        let outcome = if self.request_started { Outcome::Unknown } else { Outcome::NotStarted };
+        // What the caller asked for comes after the handshake.
+        let may_be_done = self.request_started && method != HANDSHAKE;
+        let outcome = if may_be_done { Outcome::Unknown } else { Outcome::NotStarted };
         let mut transport = json!({
             "request_started": self.request_started,
-            "outcome_unknown": self.request_started,
+            "outcome_unknown": may_be_done,
             "timed_out": self.reason == Reason::Deadline,
             "reason": self.reason.as_str(),
             "waited_ms": u64::try_from(self.waited.as_millis()).unwrap_or(u64::MAX),

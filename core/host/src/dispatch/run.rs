@@ -92,9 +92,11 @@ impl Work {
     fn perform(mut self, cancel: &Cancel, progress: Option<Progress>) -> (Outcome, Vec<Fact>) {
         let desc = &self.tool.desc;
         let fields = take_fields(&mut self.arguments, desc);
+        let plan = self.target.as_mut().and_then(|target| target.plan.take());
         let services = Services::new(&self.shared, desc, self.mode, false, cancel, progress)
             .over(&self.route, self.named_session.as_deref())
-            .as_job(self.as_job);
+            .as_job(self.as_job)
+            .planned(plan);
         let reply = self.tool.run(&to_bytes(&self.arguments), &services);
         let mut answer = read_answer(&reply, &desc.name);
         if let Err(refusal) = &mut answer {

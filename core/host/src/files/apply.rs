@@ -10,6 +10,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fs, io,
     path::{Path, PathBuf},
+    thread,
 };
 
 use didi_plugin_api::{
@@ -20,13 +21,15 @@ use didi_plugin_api::{
 };
 
 use super::{
-    FileLock, MAX_FILE_BYTES, ProjectFiles, WriteRecord, check_expected, read_present, refuse_kept,
-    unwritable,
+    FileLock, ProjectFiles, WriteRecord, check_expected, read_present, refuse_kept, unwritable,
 };
 use crate::cancel::Cancel;
 
 /// Changes of one pass.
 pub(super) const MAX_CHANGES: usize = 10_000;
+
+/// From this size on a content is hashed beside other work, in bytes.
+const HASHED_ALONE_BYTES: usize = 1024 * 1024;
 
 /// The locks of a pass by path, taken in that order.
 type Locks = BTreeMap<String, FileLock>;
@@ -43,7 +46,7 @@ struct Prepared {
 
 enum Act {
     /// A finished file lies beside the place.
-    Write { finished: PathBuf, bytes: Vec<u8> },
+    Write { finished: PathBuf, bytes: Vec<u8>, digest: String, changed: bool },
     /// The file goes to another place.
     Move { to: ProjectPath, to_shown: String },
     /// The file goes.
@@ -112,11 +115,13 @@ impl ProjectFiles {
         check_expected(&shown, expect, digest.as_deref())?;
         let act = match change {
             Change::Write { text, .. } => {
-                self.prepare_write(locks, &shown, &place, text.clone().into_bytes())?
+                let text = text.clone().into_bytes();
+                self.prepare_write(locks, &shown, &place, before.as_deref(), text)?
             }
             Change::Edit { splices, .. } => {
                 let before = before.as_deref().ok_or_else(|| missing(&shown))?;
-                self.prepare_write(locks, &shown, &place, edited(&shown, before, splices)?)?
+                let after = edited(&shown, before, splices)?;
+                self.prepare_write(locks, &shown, &place, Some(before), after)?
             }
             Change::Move { to, .. } => self.prepare_move(&shown, before.as_ref(), &place, to)?,
             Change::Remove { .. } if before.is_none() => return Err(missing(&shown)),
@@ -130,12 +135,15 @@ impl ProjectFiles {
         locks: &Locks,
         shown: &str,
         place: &ProjectPath,
+        before: Option<&[u8]>,
         bytes: Vec<u8>,
     ) -> Result<Act, Refusal> {
-        let finished = lock_of(locks, shown)
-            .and_then(|lock| self.finish(lock, place.real(), &bytes))
-            .map_err(|error| unwritable(shown, &error))?;
-        Ok(Act::Write { finished, bytes })
+        let (finished, digest) = hashed_beside(&bytes, || {
+            lock_of(locks, shown).and_then(|lock| self.finish(lock, place.real(), &bytes))
+        });
+        let finished = finished.map_err(|error| unwritable(shown, &error))?;
+        let changed = before != Some(&bytes);
+        Ok(Act::Write { finished, bytes, digest, changed })
     }
 
     fn prepare_move(
@@ -166,6 +174,21 @@ impl ProjectFiles {
         })?;
         Ok(finished)
     }
+}
+
+/// The digest of a content, on a thread of its own beside `work` where the content is long.
+fn hashed_beside<R>(bytes: &[u8], work: impl FnOnce() -> R) -> (R, String) {
+    if bytes.len() < HASHED_ALONE_BYTES {
+        return (work(), sha256_hex(bytes));
+    }
+    thread::scope(|scope| {
+        let digest = scope.spawn(|| sha256_hex(bytes));
+        let done = work();
+        match digest.join() {
+            Ok(digest) => (done, digest),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
 }
 
 /// A file with splices in it; a text stays one.
@@ -238,19 +261,18 @@ impl Pass {
         let mut records = vec![];
         for step in &self.steps {
             let now = step.now()?;
-            let digest = sha256_hex(&now.bytes);
             if now.changed {
                 let length = step.before.as_ref().map(|bytes| bytes.len() as u64);
                 let before = length.zip(step.digest.clone());
-                let after = (now.bytes.len() as u64, digest.clone());
-                records.push(WriteRecord { path: now.path.clone(), before, after });
+                let after = (now.size_bytes, now.digest.clone());
+                records.push(WriteRecord { path: now.path.to_owned(), before, after });
             }
             written.push(Written {
-                path: now.path,
+                path: now.path.to_owned(),
                 replaced: step.before.is_some(),
                 changed: now.changed,
-                size_bytes: now.bytes.len() as u64,
-                sha256: digest,
+                size_bytes: now.size_bytes,
+                sha256: now.digest,
             });
         }
         Ok((written, records))
@@ -268,16 +290,17 @@ impl Drop for Pass {
 }
 
 /// What a step left on the disk.
-struct Now {
-    path: String,
-    bytes: Vec<u8>,
+struct Now<'p> {
+    path: &'p str,
+    size_bytes: u64,
+    digest: String,
     changed: bool,
 }
 
 impl Prepared {
     fn perform(&self, files: &ProjectFiles) -> io::Result<()> {
         match &self.act {
-            Act::Write { bytes, .. } if self.before.as_ref() == Some(bytes) => Ok(()),
+            Act::Write { changed: false, .. } => Ok(()),
             Act::Write { finished, .. } => {
                 files.contained_folder(self.place.real())?;
                 fs::rename(finished, self.place.real())
@@ -300,7 +323,8 @@ impl Prepared {
         }
     }
 
-    fn now(&self) -> Result<Now, Refusal> {
+    /// Reads back what the step left.
+    fn now(&self) -> Result<Now<'_>, Refusal> {
         let differs = |shown: &str| {
             Refusal::new(
                 codes::INTERNAL_ERROR,
@@ -308,25 +332,23 @@ impl Prepared {
             )
             .no_remedy("another program changed the file at the same moment")
         };
-        match &self.act {
-            Act::Write { bytes, .. } => {
-                let now = self.place.read(MAX_FILE_BYTES)?;
-                if now != *bytes {
-                    return Err(differs(&self.shown));
-                }
-                let changed = self.before.as_ref() != Some(bytes);
-                Ok(Now { path: self.shown.clone(), bytes: now, changed })
+        let before = || (self.before.as_deref().unwrap_or_default(), self.digest.as_deref());
+        let (place, path, (bytes, digest), changed) = match &self.act {
+            Act::Write { bytes, digest, changed, .. } => {
+                (&self.place, &self.shown, (&bytes[..], Some(&**digest)), *changed)
             }
-            Act::Move { to, to_shown } => {
-                let now = to.read(MAX_FILE_BYTES)?;
-                if Some(&now) != self.before.as_ref() {
-                    return Err(differs(to_shown));
-                }
-                Ok(Now { path: to_shown.clone(), bytes: now, changed: true })
+            Act::Move { to, to_shown } => (to, to_shown, before(), true),
+            Act::Remove if self.place.real().exists() => return Err(differs(&self.shown)),
+            Act::Remove => {
+                let digest = sha256_hex(&[]);
+                return Ok(Now { path: &self.shown, size_bytes: 0, digest, changed: true });
             }
-            Act::Remove if self.place.real().exists() => Err(differs(&self.shown)),
-            Act::Remove => Ok(Now { path: self.shown.clone(), bytes: vec![], changed: true }),
+        };
+        if !place.holds(bytes)? {
+            return Err(differs(path));
         }
+        let digest = digest.unwrap_or_default().to_owned();
+        Ok(Now { path, size_bytes: bytes.len() as u64, digest, changed })
     }
 }
 

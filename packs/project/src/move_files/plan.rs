@@ -3,6 +3,7 @@
 //! Spec: P-50, moving files.
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, BTreeSet},
     ops::ControlFlow,
 };
@@ -38,37 +39,38 @@ const KEPT: [&str; 3] = [".git", ".godot", ".didi"];
 const SIDECARS: [&str; 2] = [".uid", ".import"];
 
 /// One file that moves.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Step {
     pub(super) from: String,
     pub(super) to: String,
 }
 
 /// One place that is rewritten.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Edit {
     /// The file before the moves.
     pub(super) path: String,
     /// The file afterwards, when it moves itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) now_at: Option<String>,
     pub(super) line: u32,
-    pub(super) kind: &'static str,
+    pub(super) kind: Cow<'static, str>,
     pub(super) before: String,
     pub(super) after: String,
 }
 
 /// A place that is left as it is.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Left {
     pub(super) path: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) line: Option<u32>,
     pub(super) text: String,
     pub(super) why: String,
 }
 
 /// The whole plan.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Plan {
     pub(super) steps: Vec<Step>,
     pub(super) edits: Vec<Edit>,
@@ -516,7 +518,7 @@ impl Planner<'_> {
                 path: file.path.clone(),
                 now_at: now_at.cloned(),
                 line: reference.line,
-                kind: reference.kind.impact(),
+                kind: reference.kind.impact().into(),
                 before,
                 after: after.clone(),
             });

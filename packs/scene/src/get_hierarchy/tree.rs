@@ -106,13 +106,13 @@ impl<'s, 'a> Tree<'s, 'a> {
         let found = self.node(node);
         match &found.type_name {
             Some(name) => Some(name),
-            None if found.instance_placeholder.is_some() => Some("InstancePlaceholder"),
+            None if found.instance_placeholder().is_some() => Some("InstancePlaceholder"),
             None => self.instanced.get(&node).map(String::as_str),
         }
     }
 
     fn instance_of(&self, node: usize) -> Option<&'s str> {
-        if let Some(path) = self.node(node).instance_placeholder.as_deref() {
+        if let Some(path) = self.node(node).instance_placeholder() {
             return Some(path);
         }
         let resource = self.scene.ext_resource(self.node(node).instance.as_deref()?)?;

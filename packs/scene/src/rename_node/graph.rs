@@ -5,7 +5,10 @@
 //!
 //! Spec: P-52, scenes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use didi_formats::{resource, scene::ExtResource, uid};
 use didi_plugin_api::prelude::*;
@@ -30,14 +33,19 @@ fn uid_of(path: &str, uid: Option<&str>) -> Option<u64> {
 }
 
 impl Graph {
-    pub(super) fn of(ctx: &Ctx<'_>) -> Result<Self, Refusal> {
+    /// `known` is a scene that was read already, by its `res://` path.
+    pub(super) fn of(ctx: &Ctx<'_>, known: (&str, &[u8])) -> Result<Self, Refusal> {
         let mut by_uid = BTreeMap::new();
         let mut named: BTreeMap<String, Vec<Named>> = BTreeMap::new();
         for file in walk::files(ctx, "tscn")? {
             ctx.check()?;
             let place = ctx.project().resolve(&file.path, "in_scene")?;
-            let bytes = ctx.project().read(&place, MAX_SCENE_BYTES)?;
             let path = place.res_path();
+            let bytes = if path == known.0 {
+                Cow::Borrowed(known.1)
+            } else {
+                ctx.project().read(&place, MAX_SCENE_BYTES)?.into()
+            };
             let own = resource::read_header(&bytes)
                 .ok()
                 .and_then(|header| uid::number(header.uid.as_deref()?));

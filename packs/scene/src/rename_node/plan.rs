@@ -5,11 +5,15 @@
 use std::collections::BTreeMap;
 
 use didi_formats::{
-    edit::Splice,
+    edit,
     scene::{ExtResource, Lookup, Scene},
     uid,
 };
-use didi_plugin_api::prelude::*;
+use didi_plugin_api::{
+    ctx::{Change, Expect, Splice},
+    digest::sha256_hex,
+    prelude::*,
+};
 
 use super::{
     Args, KEPT_LETTERS, Place,
@@ -25,14 +29,40 @@ use crate::walk;
 const MAX_SCRIPT_BYTES: u64 = 4 << 20;
 
 /// One file with its places.
+#[derive(Serialize, Deserialize)]
 pub(super) struct FilePlan {
-    pub(super) path: ProjectPath,
-    pub(super) before: Vec<u8>,
-    pub(super) splices: Vec<Splice>,
+    /// `res://` path.
+    pub(super) path: String,
+    /// Of the bytes that were planned from.
+    pub(super) sha256: String,
     pub(super) places: Vec<Place>,
+    splices: Vec<Splice>,
+}
+
+impl FilePlan {
+    fn new(
+        path: &ProjectPath,
+        before: &[u8],
+        splices: &[edit::Splice],
+        places: Vec<Place>,
+    ) -> Self {
+        let splices = splices.iter().map(|one| Splice::new(one.span.range(), one.text.as_str()));
+        let (path, sha256) = (path.res_path(), sha256_hex(before));
+        FilePlan { path, sha256, places, splices: splices.collect() }
+    }
+
+    /// The change of a file that is still as it was planned from.
+    pub(super) fn change(&self) -> Change {
+        Change::Edit {
+            path: self.path.clone(),
+            splices: self.splices.clone(),
+            expect: Expect::Sha256(self.sha256.clone()),
+        }
+    }
 }
 
 /// What is to be done.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Plan {
     pub(super) scene: String,
     pub(super) node: String,
@@ -83,10 +113,10 @@ pub(super) fn make(ctx: &Ctx<'_>, args: &Args) -> Result<Plan, Refusal> {
     let is_root = path.is_empty();
     let found = planning.scene(&scene, &place, vec![path], unique)?;
     drop(scene);
-    planning.add(place, bytes, found);
+    planning.add(&place, &bytes, found);
     // A scene that uses this one gives its root a name of its own.
     if !is_root {
-        planning.users()?;
+        planning.users(&bytes)?;
     }
     planning.all_scripts()?;
     Ok(planning.plan)
@@ -160,12 +190,12 @@ struct Planning<'c, 'h> {
 }
 
 impl Planning<'_, '_> {
-    /// The scenes that use the node's own, with the node's places in each.
-    fn users(&mut self) -> Result<(), Refusal> {
+    /// The scenes that use the node's own, which has these bytes, with the node's places in each.
+    fn users(&mut self, own: &[u8]) -> Result<(), Refusal> {
         let first = self.plan.scene.clone();
         // The node's own scene is the first that was looked through.
         let mut places = BTreeMap::from([(first.clone(), self.renamings[0].clone())]);
-        let graph = Graph::of(self.ctx)?;
+        let graph = Graph::of(self.ctx, (&first, own))?;
         for path in graph.affected(&first).into_iter().filter(|path| *path != first) {
             self.ctx.check()?;
             let place = self.ctx.project().resolve(&path, "in_scene")?;
@@ -178,7 +208,7 @@ impl Planning<'_, '_> {
             places.insert(path, (aliases.clone(), unique));
             let found = self.scene(&scene, &place, aliases, unique)?;
             drop(scene);
-            self.add(place, bytes, found);
+            self.add(&place, &bytes, found);
         }
         Ok(())
     }
@@ -190,7 +220,7 @@ impl Planning<'_, '_> {
         place: &ProjectPath,
         aliases: Vec<Path>,
         unique: bool,
-    ) -> Result<(Vec<Splice>, Vec<Place>), Refusal> {
+    ) -> Result<(Vec<edit::Splice>, Vec<Place>), Refusal> {
         self.refuse_clash(scene, place, &aliases)?;
         let renaming =
             Renaming { aliases: &aliases, unique, old: &self.old, new: &self.args.new_name };
@@ -200,10 +230,14 @@ impl Planning<'_, '_> {
         Ok(found)
     }
 
-    fn add(&mut self, path: ProjectPath, before: Vec<u8>, found: (Vec<Splice>, Vec<Place>)) {
-        let (splices, places) = found;
+    fn add(
+        &mut self,
+        path: &ProjectPath,
+        before: &[u8],
+        (splices, places): (Vec<edit::Splice>, Vec<Place>),
+    ) {
         if !splices.is_empty() {
-            self.plan.files.push(FilePlan { path, before, splices, places });
+            self.plan.files.push(FilePlan::new(path, before, &splices, places));
         }
     }
 
@@ -305,15 +339,10 @@ impl Planning<'_, '_> {
             }
         }
         if !splices.is_empty() {
-            self.plan.files.push(FilePlan {
-                path: path.clone(),
-                before: bytes.clone(),
-                splices,
-                places: changed,
-            });
+            self.plan.files.push(FilePlan::new(&path, &bytes, &splices, changed));
         }
         if !left.is_empty() {
-            self.plan.left.push(FilePlan { path, before: bytes, splices: vec![], places: left });
+            self.plan.left.push(FilePlan::new(&path, &bytes, &[], left));
         }
         Ok(())
     }

@@ -142,7 +142,7 @@ impl<'s, 'a> Places<'s, 'a> {
         for splice in change.iter().flat_map(Edit::splices) {
             let before = self.scene.document().text(splice.span).to_owned();
             self.splices.push(splice.clone());
-            self.found.push(Place { line, kind, before, after: splice.text.clone() });
+            self.found.push(Place { line, kind: kind.into(), before, after: splice.text.clone() });
         }
     }
 
@@ -228,7 +228,7 @@ impl<'s, 'a> Places<'s, 'a> {
             let source = self.scene.document().source();
             self.found.push(Place {
                 line: line_at(source, from),
-                kind,
+                kind: kind.into(),
                 before: raw.to_owned(),
                 after: written.clone(),
             });

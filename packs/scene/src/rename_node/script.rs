@@ -108,7 +108,7 @@ impl Literal {
     pub(super) fn place(&self, renamed: &str) -> Place {
         Place {
             line: self.line,
-            kind: "script_path",
+            kind: "script_path".into(),
             before: self.spelled.clone(),
             after: self.spell(renamed),
         }
