@@ -21,6 +21,8 @@ mod live_many;
 mod live_tools;
 mod packs;
 mod paths;
+#[cfg(target_os = "linux")]
+mod recovery;
 mod refusals;
 mod renames;
 mod scenarios;

@@ -47,6 +47,10 @@ const BRIDGE: [&str; 6] = [
     "session_kind_rejected",
 ];
 
+/// What a server with an editor of its own refuses; its engine is a stub that ends at once.
+const MANAGED: [&str; 4] =
+    ["managed_session", "needs_reconciliation", "recovery_failed", "recovery_protection_failed"];
+
 /// What is refused of an entry of the change journal, before the editor is asked or by what it then says.
 const JOURNAL: [&str; 8] = [
     "invalid_undo_reference",
@@ -141,6 +145,9 @@ fn provoke(code: &str) -> Option<(Stage, Value)> {
     if BRIDGE.contains(&code) {
         return Some(session(code));
     }
+    if MANAGED.contains(&code) {
+        return Some(managed(code));
+    }
     if JOURNAL.contains(&code) || code == "reimport_needs_job" {
         return Some(attached(code));
     }
@@ -167,6 +174,7 @@ fn provoke(code: &str) -> Option<(Stage, Value)> {
             stage.project.write("res://lamps/lamp.gd", "# edited meanwhile\n");
             stage.call("script_create", confirmed)
         }
+        "managed_mode_disabled" => stage.call("runtime_recovery_status", json!({})),
         "engine_unavailable" => stage.call("project_export", export("res://build/a.pck")),
         "engine_refused" | "toolchain_unavailable" => {
             stage.call("project_export", export("res://build/a.pck"))
@@ -254,6 +262,40 @@ fn test_run(code: &str) -> (Stage, Value) {
     stage.project.write("res://addons/gut/gut_cmdln.gd", "extends SceneTree\n");
     stage.project.write("res://test/test_a.gd", "extends RefCounted\n");
     let result = stage.call("project_run_tests", json!({}));
+    (stage, result)
+}
+
+/// A refusal of a server that owns an editor.
+fn managed(code: &str) -> (Stage, Value) {
+    let project = Project::sample();
+    let engine = stub_engine(project.outside(), "exit 1");
+    let workspace = project.outside().join("recovery");
+    let server = Launch::over(project.root())
+        .args(["--managed-editor".as_ref(), engine.as_os_str()])
+        .args(["--recovery-workspace".as_ref(), workspace.as_os_str()])
+        .env("DIDI_SESSION_DIR", sessions(&project).path)
+        .start();
+    let mut stage = Stage { project, server, kept: vec![], other: None };
+    // Waits until the editor was seen to fail.
+    stage.call("project_get_setting", json!({"setting": "application/config/name"}));
+    let mut change = |value: &str| {
+        let change = json!({"setting": "application/config/name", "value": value});
+        stage.server.call("project_set_setting", change)
+    };
+    let result = match code {
+        "managed_session" => {
+            stage.call("runtime_attach_session", json!({"session_id": "0".repeat(32)}))
+        }
+        "recovery_failed" => stage.call("runtime_recover_editor", json!({})),
+        _ => {
+            change("One");
+            // The next checkpoint has no folder to go to.
+            fs::rename(workspace.join("checkpoints"), workspace.join("away")).unwrap();
+            fs::write(workspace.join("checkpoints"), "").unwrap();
+            let failed = change("Two");
+            if code == "needs_reconciliation" { change("Three") } else { failed }
+        }
+    };
     (stage, result)
 }
 
@@ -388,6 +430,7 @@ const UNPROVOKED: &[(&str, &str)] = &[
     ("scenario_failed", "only a game of a real engine fails so; `scenarios.rs` shows one"),
     ("teardown_failed", "only a game that does not end says so"),
     ("live_session_ended", "only an engine whose process has ended says so"),
+    ("editor_restarted", "only an editor that died leads to it; `recovery.rs` shows one"),
     ("response_too_large", "no answer without an engine is that large"),
     ("setting_not_found", "only an attached engine says so"),
 ];

@@ -9,6 +9,7 @@ const MEMBERS: &[(&str, &str)] = &[
     ("pid", "[pid]"),
     ("taskId", "[task]"),
     ("job_id", "[job]"),
+    ("checkpoint_id", "[checkpoint]"),
     ("at", "[time]"),
     ("started_at", "[time]"),
     ("started_at_ms", "[time]"),

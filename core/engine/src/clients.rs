@@ -23,10 +23,18 @@ pub const SESSION_DETACHED: &str = "session_detached";
 #[derive(Debug, Default)]
 pub struct Clients {
     inner: Mutex<View>,
-    /// Whom a person sent away, where it could be read; `Some` while that holds.
-    sent_away: Mutex<Option<Option<Holder>>>,
+    away: Mutex<Away>,
     revision: AtomicU64,
     wish: AtomicBool,
+}
+
+/// Whether a person sent the newest client away.
+#[derive(Debug, Default)]
+enum Away {
+    #[default]
+    Nobody,
+    /// Who it was, where its lock could be read.
+    Sent(Option<Holder>),
 }
 
 /// What can be shown.
@@ -92,13 +100,13 @@ impl Clients {
 
     /// Whoever holds the session now is not served any more.
     pub(crate) fn send_away(&self, holder: Option<Holder>) {
-        *lock(&self.sent_away) = Some(holder);
+        *lock(&self.away) = Away::Sent(holder);
         self.moved();
     }
 
     /// Whether the newest client was sent away and none has come since.
     pub fn is_sent_away(&self) -> bool {
-        lock(&self.sent_away).is_some()
+        matches!(*lock(&self.away), Away::Sent(_))
     }
 
     /// A handshake: a client that took the lock later than the one sent away is welcome.
@@ -106,14 +114,14 @@ impl Clients {
         &self,
         holder: impl FnOnce() -> Option<Holder>,
     ) -> Result<(), BridgeError> {
-        let mut sent_away = lock(&self.sent_away);
-        let Some(before) = &*sent_away else { return Ok(()) };
+        let mut away = lock(&self.away);
+        let Away::Sent(before) = &*away else { return Ok(()) };
         let now = holder();
         if now.is_some() && now == *before {
             return Err(sent_away_error());
         }
-        *sent_away = None;
-        drop(sent_away);
+        *away = Away::Nobody;
+        drop(away);
         self.moved();
         Ok(())
     }

@@ -95,6 +95,7 @@ fn boundary(criterion: &mut Criterion) {
         routes: Arc::new(Routes::new(sessions, root_folder.clone())),
         files: ProjectFiles::new(root_folder),
         engines: Arc::new(Engines::new(Places::default())),
+        recovery: None,
     };
     let services = Services::for_resource(&shared, "bench", Mode::Local, &Cancel::default());
     let text = document().to_string();

@@ -26,8 +26,9 @@ use crate::{cancel::Cancel, source};
 /// How often a running child is looked at, beside the moments when its output moves.
 const POLL: Duration = Duration::from_millis(10);
 
-/// How long the output of an ended child may still arrive.
-const OUTPUT_GRACE: Duration = Duration::from_millis(300);
+/// How long the output of an ended child may still arrive: its pipes are at their end then, unless somebody who left its
+/// group holds them, and on a loaded machine the threads that read them come late.
+const OUTPUT_GRACE: Duration = Duration::from_secs(2);
 
 /// How long a killed tree is waited for.
 const KILL_WAIT: Duration = Duration::from_secs(5);

@@ -207,6 +207,15 @@ pub struct Options {
     /// How long a confirmation may take, in seconds.
     #[arg(long, global = true, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=120))]
     pub confirm_within: u64,
+    /// Work on a copy of the project, in a headless editor of the server's own: this Godot.
+    #[arg(long, global = true, value_name = "GODOT")]
+    pub managed_editor: Option<PathBuf>,
+    /// A new folder for that copy and its checkpoints.
+    #[arg(long, global = true, value_name = "NEW_DIR")]
+    pub recovery_workspace: Option<PathBuf>,
+    /// How long that editor may take to come to rest, in seconds; a first import of a large project needs more.
+    #[arg(long, global = true, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(5..=900))]
+    pub managed_ready_within: u64,
     /// The exact Godot executable to use.
     #[arg(long, global = true, hide = true, env = "GODOT_BIN", value_name = "FILE")]
     pub godot_bin: Option<PathBuf>,
@@ -310,6 +319,21 @@ impl Options {
     /// Whether confirmations are skipped.
     pub fn skips_confirmations(&self) -> bool {
         self.yolo || self.yolo_env.as_deref().is_some_and(|value| value == "1" || value == "true")
+    }
+
+    /// The engine and the workspace of managed recovery.
+    ///
+    /// # Errors
+    /// When one is named without the other.
+    pub fn managed(&self) -> Result<Option<(&Path, &Path)>, Usage> {
+        match (&self.managed_editor, &self.recovery_workspace) {
+            (Some(editor), Some(workspace)) => Ok(Some((editor, workspace))),
+            (None, None) => Ok(None),
+            _ => Err(Usage::new(
+                "`--managed-editor` and `--recovery-workspace` go together",
+                "give both, or neither",
+            )),
+        }
     }
 
     /// How long a confirmation may take.

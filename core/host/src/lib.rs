@@ -23,6 +23,7 @@ pub mod loader;
 pub mod log;
 pub mod mcp;
 pub mod packs_cmd;
+pub mod recovery;
 pub mod serve;
 pub mod services;
 pub mod setup;

@@ -7,7 +7,7 @@
 
 use std::{
     io,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -22,12 +22,13 @@ use crate::{
     catalog::Catalog,
     cli::{Options, Usage},
     dispatch::{Dispatcher, Settings},
-    engine::Engines,
+    engine::{Engines, Places},
     files::{ProjectFiles, allow_many_files},
     front::stdio::{Lines, Output, Step},
     loader::{Loader, Row, State},
     log::LogRing,
     mcp::{Facts, Pending, Server},
+    recovery::Recovery,
     services::Shared,
     watch,
 };
@@ -55,6 +56,19 @@ impl Parts {
     /// # Errors
     /// An option that can't be used.
     pub fn new(options: &Options, project: PathBuf, log: LogRing) -> Result<Self, Usage> {
+        Self::managed(options, project, log, None)
+    }
+
+    /// The same, with an editor of the server's own.
+    ///
+    /// # Errors
+    /// An option that can't be used.
+    pub fn managed(
+        options: &Options,
+        project: PathBuf,
+        log: LogRing,
+        recovery: Option<Arc<Recovery>>,
+    ) -> Result<Self, Usage> {
         let loader = Loader::new(options.pack_folders()?, options.pins()?, options.cache_folder());
         let facts = Facts {
             profile: options.profile(),
@@ -70,10 +84,11 @@ impl Parts {
         let routes = Arc::new(Routes::new(options.session_folder(), project.clone()));
         let shared = Shared {
             files: ProjectFiles::new(project),
-            engines: Arc::new(Engines::new(options.engine_places())),
+            engines: Arc::new(Engines::new(places(options, recovery.as_deref()))),
             routes: Arc::clone(&routes),
+            recovery: recovery.clone(),
         };
-        let state = builtin::State::new(facts, log, routes);
+        let state = builtin::State::new(facts, log, routes, recovery);
         Ok(Parts { loader: Arc::new(loader), state, facts, settings, shared })
     }
 
@@ -91,20 +106,52 @@ impl Parts {
     }
 }
 
+/// Where engines are looked for; an owned editor's engine is the one for everything.
+fn places(options: &Options, recovery: Option<&Recovery>) -> Places {
+    let places = options.engine_places();
+    match recovery {
+        Some(recovery) => Places { exact: Some(recovery.engine().executable.clone()), ..places },
+        None => places,
+    }
+}
+
+/// The editor of the server's own that the options ask for, with its copy of the project.
+fn managed(options: &Options, project: &Path) -> Result<Option<Arc<Recovery>>, Usage> {
+    let Some((godot, workspace)) = options.managed()? else { return Ok(None) };
+    let limit = Duration::from_secs(options.managed_ready_within);
+    Recovery::prepare(godot, workspace, project, limit).map(|made| Some(Arc::new(made))).map_err(
+        |error| Usage {
+            error,
+            hint: "name a Godot 4.5 or newer, and a new folder outside of the project".into(),
+        },
+    )
+}
+
 /// Serves until the end of input or a termination signal.
 ///
 /// # Errors
 /// An option that can't be used.
 pub fn serve(options: &Options, output: Output) -> Result<(), Usage> {
     let log = LogRing::default();
-    let project = options.project_root()?;
+    let mut project = options.project_root()?;
     allow_many_files();
-    let parts = Arc::new(Parts::new(options, project, log.clone())?);
+    let recovery = managed(options, &project)?;
+    if let Some(recovery) = &recovery {
+        project = recovery.project().map_err(|error| Usage {
+            error: format!("the copy of the project can't be used: {error}"),
+            hint: "name another folder with --recovery-workspace".into(),
+        })?;
+    }
+    let parts = Arc::new(Parts::managed(options, project, log.clone(), recovery)?);
     let pending = Pending::default();
     let output = Arc::new(output);
     let server = Server::new(parts.facts, output, pending.clone());
     load(options, &parts, &pending, &server, log);
-    let ended = Arc::new(AtomicBool::new(false));
+    if let Some(recovery) = &parts.shared.recovery {
+        recovery.begin(&parts.shared.routes);
+    }
+    let ended =
+        Arc::new(Ended { began: AtomicBool::new(false), recovery: parts.shared.recovery.clone() });
     end_on_signal(&server, &ended);
     read(&server);
     end(&server, &ended);
@@ -181,10 +228,16 @@ fn read(server: &Arc<Server>) {
     }
 }
 
+/// What ending is about.
+struct Ended {
+    began: AtomicBool,
+    recovery: Option<Arc<Recovery>>,
+}
+
 /// Ends the process once, whoever comes first; the other waits for the process to be gone.
 #[allow(clippy::exit, reason = "a blocked write or a pack's thread must not keep the process")]
-fn end(server: &Server, ended: &AtomicBool) {
-    if ended.swap(true, Ordering::SeqCst) {
+fn end(server: &Server, ended: &Ended) {
+    if ended.began.swap(true, Ordering::SeqCst) {
         thread::sleep(END_LIMIT * 2);
     }
     thread::spawn(|| {
@@ -192,11 +245,14 @@ fn end(server: &Server, ended: &AtomicBool) {
         std::process::exit(0);
     });
     server.stop(END_GRACE);
+    if let Some(recovery) = &ended.recovery {
+        recovery.stop();
+    }
     std::process::exit(0);
 }
 
 #[cfg(unix)]
-fn end_on_signal(server: &Arc<Server>, ended: &Arc<AtomicBool>) {
+fn end_on_signal(server: &Arc<Server>, ended: &Arc<Ended>) {
     use signal_hook::{
         consts::{SIGHUP, SIGINT, SIGTERM},
         iterator::Signals,
@@ -211,4 +267,4 @@ fn end_on_signal(server: &Arc<Server>, ended: &Arc<AtomicBool>) {
 }
 
 #[cfg(not(unix))]
-fn end_on_signal(_: &Arc<Server>, _: &Arc<AtomicBool>) {}
+fn end_on_signal(_: &Arc<Server>, _: &Arc<Ended>) {}

@@ -43,6 +43,7 @@ use crate::{
     engine::Engines,
     files::{ProjectFiles, WriteRecord},
     journal::Journal,
+    recovery::Recovery,
     source,
 };
 
@@ -81,6 +82,8 @@ pub struct Shared {
     pub engines: Arc<Engines>,
     /// The engines that this process is attached to.
     pub routes: Arc<Routes>,
+    /// The editor of the server's own, if it has one.
+    pub recovery: Option<Arc<Recovery>>,
 }
 
 /// Takes progress notes.

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use didi_plugin_api::refusal::{Code, Refusal, codes};
 use serde_json::{Value, json};
 
-use crate::catalog::Catalog;
+use crate::{catalog::Catalog, recovery};
 
 /// Codes of the host's own gates, which every tool can meet.
 pub mod gate_codes {
@@ -52,6 +52,9 @@ enum Remedy {
 /// What a session's refusal sends its caller to look for.
 const SESSIONS_NOW: &str = "shows the sessions as they are now";
 
+/// The same for the server's own editor.
+const RECOVERY_NOW: &str = "says how the server's own editor stands, and what can be done";
+
 /// Remedies by code. A code with several meanings is decided by tool in [`by_tool`] first.
 const BY_CODE: &[(&str, Remedy)] = &[
     ("already_exists", Remedy::RetryWith("overwrite", true)),
@@ -64,6 +67,13 @@ const BY_CODE: &[(&str, Remedy)] = &[
     ("foreign_project_session", Remedy::RetryWith("allow_foreign_project", true)),
     ("forbidden", Remedy::Nothing("the permissions keep the server from it")),
     ("gone", Remedy::RetryWith("dry_run", true)),
+    ("editor_restarted", Remedy::NextCall("runtime_recovery_status", RECOVERY_NOW)),
+    (
+        "managed_mode_disabled",
+        Remedy::RestartWith("--managed-editor GODOT and --recovery-workspace NEW_DIR"),
+    ),
+    ("managed_session", Remedy::NextCall("runtime_recovery_status", RECOVERY_NOW)),
+    ("needs_reconciliation", Remedy::NextCall("runtime_recovery_status", RECOVERY_NOW)),
     ("headless_engine", Remedy::NextCall("runtime_launch", "starts the game with a window")),
     ("invalid_arguments", Remedy::Field("arguments")),
     ("job_cancelled", Remedy::Field("request_id")),
@@ -74,6 +84,8 @@ const BY_CODE: &[(&str, Remedy)] = &[
         Remedy::NextCall("runtime_list_sessions", "finds the engines that can be attached"),
     ),
     ("project_file_busy", Remedy::RetryAfterMs(1000)),
+    ("recovery_failed", Remedy::NextCall("runtime_recovery_status", RECOVERY_NOW)),
+    ("recovery_protection_failed", Remedy::NextCall("runtime_recovery_status", RECOVERY_NOW)),
     ("protocol_version_rejected", Remedy::NextCall("runtime_list_sessions", SESSIONS_NOW)),
     ("rate_limited", Remedy::RetryAfterMs(1000)),
     ("request_failed", Remedy::NextCall("runtime_list_sessions", SESSIONS_NOW)),
@@ -322,6 +334,11 @@ pub fn codes_in_use(catalog: &Catalog) -> BTreeMap<String, u16> {
         gates::REQUEST_ID_CONFLICT,
         gates::JOB_CANCELLED,
         gates::SESSION_DETACHED,
+        recovery::EDITOR_RESTARTED,
+        recovery::MANAGED_SESSION,
+        recovery::NEEDS_RECONCILIATION,
+        recovery::PROTECTION_FAILED,
+        recovery::RECOVERY_FAILED,
         gates::SESSION_KIND_REJECTED,
         gates::ROUTE_DEADLINE_EXCEEDED,
         gates::LIVE_SESSION_ENDED,

@@ -116,6 +116,11 @@ pub fn own(mode: Mode, data: Value) -> Box<RawValue> {
     raw(&whole)
 }
 
+/// An object as an answer's data.
+pub fn whole(members: &Map<String, Value>) -> Box<RawValue> {
+    raw(members)
+}
+
 fn raw(value: &impl Serialize) -> Box<RawValue> {
     // What is written here are trees of JSON values, which always serialise.
     serde_json::value::to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned())

@@ -3,13 +3,16 @@
 //! Spec: P-18, the host's own tools.
 
 pub mod control_room;
+pub mod recovery;
 pub mod sessions;
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use didi_plugin_api::{export::Opened, prelude::*};
 
-use crate::{bridge::Routes, dispatch::Dispatcher, log::LogRing, mcp::Facts, source};
+use crate::{
+    bridge::Routes, dispatch::Dispatcher, log::LogRing, mcp::Facts, recovery::Recovery, source,
+};
 
 /// What the host's own tools look at.
 pub struct State {
@@ -21,17 +24,25 @@ pub struct State {
     pub routes: Arc<Routes>,
     /// Start of the process, in milliseconds since 1970.
     pub started_ms: u64,
+    /// The editor of the server's own, if it has one.
+    pub recovery: Option<Arc<Recovery>>,
     dispatcher: Mutex<Weak<Dispatcher>>,
 }
 
 impl State {
     /// A state that will know its dispatcher.
-    pub fn new(facts: Facts, log: LogRing, routes: Arc<Routes>) -> Arc<Self> {
+    pub fn new(
+        facts: Facts,
+        log: LogRing,
+        routes: Arc<Routes>,
+        recovery: Option<Arc<Recovery>>,
+    ) -> Arc<Self> {
         Arc::new(State {
             facts,
             log,
             routes,
             started_ms: source::now_ms(),
+            recovery,
             dispatcher: Mutex::default(),
         })
     }
@@ -53,6 +64,7 @@ impl State {
 /// Never: a descriptor of this crate's own declarations serialises.
 pub fn open(state: &Arc<State>) -> Arc<Opened> {
     let mut tools = sessions::tools(state);
+    tools.extend(recovery::tools(state));
     tools.push(control_room::tool(state));
     let opened = Opened::of("host", env!("CARGO_PKG_VERSION"), vec![], tools, resources(state));
     Arc::new(opened.expect("own declarations serialise"))

@@ -1,7 +1,7 @@
 //! One `tools/call` from its arguments to its outcome, a step a file, in this order:
 //!
 //! [`resolve`] a name to a tool, [`profile`] whether the list shows it, [`job_key`] takes `request_id` out or
-//! answers with the kept job, [`schema`] the arguments, [`route`] the engine, [`kind`] editor or game,
+//! answers with the kept job, [`schema`] the arguments, [`protect`] the server's own editor, [`route`] the engine, [`kind`] editor or game,
 //! [`approve`] preview, token, person or skipped, [`run`] inline or as a job.
 //!
 //! Each step takes the value that only the step before it can make, so none can be left out.
@@ -12,6 +12,7 @@ pub mod approve;
 pub mod job_key;
 pub mod kind;
 pub mod profile;
+mod protect;
 pub mod resolve;
 pub mod route;
 pub mod run;
@@ -167,6 +168,11 @@ impl Dispatcher {
             job_key::Step::Kept(job) => return Ok(Verdict::Job(job)),
         };
         let validated = schema::check(keyed)?;
+        if let Some(recovery) = &self.shared.recovery {
+            let (desc, call) = (&validated.tool.desc, &validated.call);
+            let has_word = call.caller.approval.is_some() || self.settings.yolo;
+            protect::before_routing(recovery, desc, &call.arguments, has_word)?;
+        }
         let routed = route::choose(validated, &self.shared.routes)?;
         let admitted = kind::check(routed)?;
         match approve::approve(admitted, self)? {

@@ -7,14 +7,14 @@ use std::sync::Arc;
 use didi_plugin_api::{
     abi::{Reply, code},
     desc::{Mode, ToolDesc},
-    outcome::{Answer, Target},
+    outcome::{Answer, Fact, Target},
     refusal::{Refusal, codes},
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::{
-    Dispatcher, JobCall, Verdict, approve::Approved, arguments_digest, job_key::MANNERS,
+    Dispatcher, JobCall, Verdict, approve::Approved, arguments_digest, job_key::MANNERS, protect,
     route::Route,
 };
 use crate::{
@@ -61,6 +61,7 @@ pub fn run(approved: Approved, host: &Dispatcher) -> Result<Verdict, Refusal> {
     }
     let order = Order { request_id, tool: names.1.clone(), arguments_digest: digest };
     let ticket = host.jobs.start(order, move |cancel| work.execute(cancel, None))?;
+    protect::wait_for_job(host.shared.recovery.as_ref(), &ticket, &call.cancel);
     Ok(Verdict::Job(Box::new(JobCall { ticket, names, mode })))
 }
 
@@ -81,7 +82,19 @@ struct Work {
 }
 
 impl Work {
-    fn execute(mut self, cancel: &Cancel, progress: Option<Progress>) -> Outcome {
+    /// Runs the call; a change under managed recovery between its two checkpoints.
+    fn execute(self, cancel: &Cancel, progress: Option<Progress>) -> Outcome {
+        let (recovery, tool) = (self.shared.recovery.clone(), Arc::clone(&self.tool));
+        let (mode, names, meta) = (self.mode, self.names.clone(), self.meta.clone());
+        protect::around(
+            recovery.as_ref(),
+            &tool.desc,
+            || self.perform(cancel, progress),
+            |refusal| Outcome { body: Err(refusal), mode, meta, names, session: None },
+        )
+    }
+
+    fn perform(mut self, cancel: &Cancel, progress: Option<Progress>) -> (Outcome, Vec<Fact>) {
         let desc = &self.tool.desc;
         let fields = take_fields(&mut self.arguments, desc);
         let plan = self.target.as_mut().and_then(|target| target.plan.take());
@@ -100,6 +113,7 @@ impl Work {
         if desc.effects.mutates_project {
             self.record(&done, &answer);
         }
+        let facts = answer.as_ref().map(|answer| answer.facts.clone()).unwrap_or_default();
         let body = match answer {
             Ok(answer) => Ok(Success {
                 structured: answer::success(desc, self.mode, answer, &done.live, fields.as_deref()),
@@ -111,7 +125,9 @@ impl Work {
             }
         };
         let session = self.route.engine().map(|route| Box::new(route.identity().clone()));
-        Outcome { body, mode: self.mode, meta: self.meta, names: self.names, session }
+        let outcome =
+            Outcome { body, mode: self.mode, meta: self.meta, names: self.names, session };
+        (outcome, facts)
     }
 
     /// A change is recorded when it was made; a refusal that changed nothing is not.

@@ -86,6 +86,18 @@ pub fn run_doctor(
     Ok(report.end())
 }
 
+/// Puts the addon into a copy of a project that is this program's own.
+///
+/// # Errors
+/// One sentence.
+pub(crate) fn install_addon(files: &ProjectFiles) -> Result<(), String> {
+    let steps = [addon::install(files, Own::find(None), true), addon::list_extension(files)];
+    match steps.into_iter().find(|step| step.state == State::Fail) {
+        Some(failed) => Err(failed.seen),
+        None => Ok(()),
+    }
+}
+
 /// An engine that was named has to be one, whether or not it is needed now: the clients are told of it.
 fn named_engine(work: &Work) -> Option<Step> {
     let named = work.entry.godot.as_ref()?;
