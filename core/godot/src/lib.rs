@@ -10,6 +10,7 @@ mod background;
 mod bridge;
 mod edit;
 mod expression;
+mod joypad;
 mod json;
 mod logger;
 mod methods;

@@ -7,6 +7,17 @@ use godot::{classes::Node, prelude::*};
 
 use crate::{node_path, refuse};
 
+/// The root of the open scene, and a node of it by its path whose edits the scene's file can hold.
+///
+/// # Errors
+/// As [`node_path::edited`] and [`check`].
+pub(crate) fn find(path: &str) -> Result<(Gd<Node>, Gd<Node>), BridgeError> {
+    let root = node_path::edited_root()?;
+    let node = node_path::edited(path)?;
+    check(&root, &node)?;
+    Ok((root, node))
+}
+
 /// Refuses a node whose edits the open scene would not save.
 pub(crate) fn check(root: &Gd<Node>, node: &Gd<Node>) -> Result<(), BridgeError> {
     let Some(instance) = closed_instance(root, node) else { return Ok(()) };

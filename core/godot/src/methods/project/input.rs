@@ -6,14 +6,14 @@ use godot::{
         InputEvent, InputEventJoypadButton, InputEventJoypadMotion, InputEventKey,
         InputEventMouseButton,
     },
-    global::{JoyAxis, JoyButton, Key, MouseButton},
+    global::{Key, MouseButton},
     obj::EngineEnum,
     prelude::*,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::refuse;
+use crate::{joypad, refuse};
 
 /// The device that stands for all of them.
 const ALL_DEVICES: i32 = -1;
@@ -100,19 +100,12 @@ pub(super) fn build(event: &Event, at: usize) -> Result<Gd<InputEvent>, BridgeEr
             event.upcast()
         }
         Event::JoypadButton { button_index, device } => {
-            let button = JoyButton::try_from_ord(*button_index);
-            let mut event = InputEventJoypadButton::new_gd();
-            event.set_button_index(button.ok_or_else(|| unknown("no such button"))?);
-            event.set_device(*device);
-            event.upcast()
+            let event = joypad::button(*button_index, *device);
+            event.ok_or_else(|| unknown("no such button"))?.upcast()
         }
         Event::JoypadMotion { axis, axis_value, device } => {
-            let axis = JoyAxis::try_from_ord(*axis).ok_or_else(|| unknown("no such axis"))?;
-            let mut event = InputEventJoypadMotion::new_gd();
-            event.set_axis(axis);
-            event.set_axis_value(*axis_value);
-            event.set_device(*device);
-            event.upcast()
+            let event = joypad::motion(*axis, *axis_value, *device);
+            event.ok_or_else(|| unknown("no such axis"))?.upcast()
         }
     })
 }

@@ -24,6 +24,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use self::{probe::Probe, schedule::Schedule};
+use super::active::Active;
 use crate::{
     methods::{Begun, Context},
     node_path,
@@ -89,10 +90,10 @@ pub(crate) fn run(context: &Context, params: &Params) -> Begun {
         let arguments = json!({ "paused": false });
         return Err(refuse::next_call(error, "runtime_set_paused", arguments, "lets it run"));
     }
-    if ACTIVE.get() {
+    let Some(active) = Active::begin(&ACTIVE) else {
         let error = refuse::conflict("scene_exploration_active", "the game is explored already");
         return Err(error.with("retry_after_ms", 5000));
-    }
+    };
     let probes = args.probes.iter().map(Probe::prepare).collect::<Result<Vec<_>, _>>()?;
     let output = context.shared.output.clone();
     let began = Instant::now();
@@ -107,7 +108,7 @@ pub(crate) fn run(context: &Context, params: &Params) -> Begun {
         intervals: vec![],
         probes,
         args,
-        _active: Active::begin(),
+        _active: active,
     }))
 }
 
@@ -277,20 +278,4 @@ fn press(action: &str, pressed: bool) {
     event.set_pressed(pressed);
     event.set_strength(if pressed { 1.0 } else { 0.0 });
     godot::classes::Input::singleton().parse_input_event(&event);
-}
-
-/// Held while a game is explored.
-struct Active;
-
-impl Active {
-    fn begin() -> Self {
-        ACTIVE.set(true);
-        Active
-    }
-}
-
-impl Drop for Active {
-    fn drop(&mut self) {
-        ACTIVE.set(false);
-    }
 }

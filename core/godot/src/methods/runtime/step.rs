@@ -10,7 +10,7 @@ use godot::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::held_input;
+use super::{active::Active, held_input};
 use crate::{
     methods::{Begun, Context},
     node_path,
@@ -42,10 +42,10 @@ pub(crate) fn run(_context: &Context, params: &Params) -> Begun {
         return Err(refuse::invalid("frames", format!("1 to {MAX_FRAMES} frames are taken")));
     }
     let mut tree = node_path::scene_tree()?;
-    if ACTIVE.get() {
+    let Some(active) = Active::begin(&ACTIVE) else {
         let error = refuse::conflict("runtime_step_active", "the game is being stepped already");
         return Err(error.with("retry_after_ms", 500));
-    }
+    };
     if !tree.is_paused() {
         let error = refuse::conflict("game_not_paused", "the game runs, so it cannot be stepped");
         let arguments = json!({ "paused": true });
@@ -60,7 +60,7 @@ pub(crate) fn run(_context: &Context, params: &Params) -> Begun {
         until: engine.get_process_frames() + args.frames,
         physics_from: engine.get_physics_frames(),
         released,
-        _active: Active::begin(),
+        _active: active,
     }))
 }
 
@@ -101,22 +101,6 @@ impl Task for Stepping {
 impl Drop for Stepping {
     fn drop(&mut self) {
         self.tree.set_pause(true);
-    }
-}
-
-/// Held while a game is being stepped.
-struct Active;
-
-impl Active {
-    fn begin() -> Self {
-        ACTIVE.set(true);
-        Active
-    }
-}
-
-impl Drop for Active {
-    fn drop(&mut self) {
-        ACTIVE.set(false);
     }
 }
 

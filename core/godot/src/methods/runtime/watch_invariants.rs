@@ -13,6 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use self::condition::{Condition, Invariant, Reading};
+use super::active::Active;
 use crate::{
     methods::{Begun, Context},
     node_path,
@@ -55,10 +56,10 @@ pub(crate) fn run(context: &Context, params: &Params) -> Begun {
             format!("1 to {MAX_INVARIANTS} conditions and 1 to {MAX_DURATION_MS} ms are taken");
         return Err(refuse::invalid("invariants", message));
     }
-    if ACTIVE.get() {
+    let Some(active) = Active::begin(&ACTIVE) else {
         let error = refuse::conflict("invariant_watch_active", "the game is being watched already");
         return Err(error.with("retry_after_ms", 5000));
-    }
+    };
     let output = context.shared.output.clone();
     let conditions = args.invariants.into_iter().map(|one| condition::prepare(one, output.clone()));
     let conditions: Vec<Condition> = conditions.collect::<Result<_, _>>()?;
@@ -69,7 +70,7 @@ pub(crate) fn run(context: &Context, params: &Params) -> Begun {
         end: began + Duration::from_millis(args.duration_ms),
         frames: 0,
         pause_on_violation: args.pause_on_violation,
-        _active: Active::begin(),
+        _active: active,
     }))
 }
 
@@ -126,22 +127,6 @@ impl Watch {
             "paused": tree.is_paused(),
             "frames": self.frames,
         }))
-    }
-}
-
-/// Held while a game is watched.
-struct Active;
-
-impl Active {
-    fn begin() -> Self {
-        ACTIVE.set(true);
-        Active
-    }
-}
-
-impl Drop for Active {
-    fn drop(&mut self) {
-        ACTIVE.set(false);
     }
 }
 

@@ -9,7 +9,6 @@ use serde_json::json;
 use crate::{
     edit::{self, Edit, owned},
     methods::Context,
-    node_path,
     params::{self, Params},
     refuse,
 };
@@ -29,9 +28,7 @@ fn yes() -> bool {
 
 fn ready(params: &Params) -> Result<(Args, Gd<Node>, Gd<Node>), BridgeError> {
     let args: Args = params::read(params)?;
-    let root = node_path::edited_root()?;
-    let node = node_path::edited(&args.target_node)?;
-    owned::check(&root, &node)?;
+    let (root, node) = owned::find(&args.target_node)?;
     let group = args.group.as_str();
     if group.is_empty() || group.contains(['/', ':', '\0']) {
         return Err(refuse::invalid("group", "a group's name has no path separators"));

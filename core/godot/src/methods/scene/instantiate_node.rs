@@ -48,9 +48,7 @@ struct Ready {
 
 fn ready(params: &Params) -> Result<Ready, BridgeError> {
     let args: Args = params::read(params)?;
-    let root = node_path::edited_root()?;
-    let parent = node_path::edited(&args.parent_path)?;
-    owned::check(&root, &parent)?;
+    let (root, parent) = owned::find(&args.parent_path)?;
     let mut node = make(&args, &root)?;
     match prepare(&mut node, &args) {
         Ok(not_applied) => Ok(Ready { args, root, parent, node, not_applied }),

@@ -9,7 +9,6 @@ use super::groups;
 use crate::{
     edit::{self, Edit, owned},
     methods::Context,
-    node_path,
     params::{self, Params},
     refuse,
 };
@@ -23,9 +22,7 @@ struct Args {
 
 pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
     let args: Args = params::read(params)?;
-    let root = node_path::edited_root()?;
-    let node = node_path::edited(&args.target_node)?;
-    owned::check(&root, &node)?;
+    let (root, node) = owned::find(&args.target_node)?;
     let group = args.group.as_str();
     if !node.is_in_group(group) {
         let message = format!("`{}` is not in the group `{group}`", args.target_node);

@@ -12,7 +12,6 @@ use serde_json::json;
 use crate::{
     edit::{self, Edit, owned},
     methods::Context,
-    node_path,
     params::{self, Params},
     refuse,
 };
@@ -34,9 +33,7 @@ struct Ready {
 
 fn ready(params: &Params) -> Result<Ready, BridgeError> {
     let args: Args = params::read(params)?;
-    let root = node_path::edited_root()?;
-    let node = node_path::edited(&args.target_node)?;
-    owned::check(&root, &node)?;
+    let (root, node) = owned::find(&args.target_node)?;
     if let Some(script) = script_of(&node) {
         let message = format!("`{}` has a script already", args.target_node);
         let error =

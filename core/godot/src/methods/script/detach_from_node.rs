@@ -9,7 +9,6 @@ use super::attach_to_node;
 use crate::{
     edit::{self, Edit, owned},
     methods::Context,
-    node_path,
     params::{self, Params},
     refuse,
 };
@@ -22,9 +21,7 @@ struct Args {
 
 pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
     let args: Args = params::read(params)?;
-    let root = node_path::edited_root()?;
-    let node = node_path::edited(&args.target_node)?;
-    owned::check(&root, &node)?;
+    let (root, node) = owned::find(&args.target_node)?;
     let Some(path) = attach_to_node::script_of(&node) else {
         let message = format!("`{}` has no script", args.target_node);
         return Err(refuse::conflict("no_script_attached", message).with("field", "target_node"));

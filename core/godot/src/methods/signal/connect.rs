@@ -43,10 +43,8 @@ fn ready(params: &Params) -> Result<(Args, Gd<Node>, Gd<Node>, Callable), Bridge
     if !ALLOWED.contains(&args.flags) {
         return Err(refuse::invalid("flags", format!("{ALLOWED:?} are accepted")));
     }
-    let root = node_path::edited_root()?;
-    let emitter = node_path::edited(&args.emitter_node)?;
+    let (root, emitter) = owned::find(&args.emitter_node)?;
     let target = node_path::edited(&args.target_node)?;
-    owned::check(&root, &emitter)?;
     let callable = check(&args, &emitter, &target)?;
     Ok((args, root, emitter, callable))
 }

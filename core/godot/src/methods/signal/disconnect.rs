@@ -26,10 +26,8 @@ struct Args {
 
 pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
     let args: Args = params::read(params)?;
-    let root = node_path::edited_root()?;
-    let emitter = node_path::edited(&args.emitter_node)?;
+    let (root, emitter) = owned::find(&args.emitter_node)?;
     let target = node_path::edited(&args.target_node)?;
-    owned::check(&root, &emitter)?;
     let callable = Callable::from_object_method(&target, args.target_method.as_str());
     let Some(flags) = connections::flags(&emitter, &args.signal_name, &callable) else {
         return Err(missing(&args));

@@ -10,7 +10,6 @@ use crate::{
     edit::{self, Edit, owned},
     json,
     methods::Context,
-    node_path,
     params::{self, Params},
     refuse,
 };
@@ -45,9 +44,7 @@ impl Triple {
 pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
     let args: Args = params::read(params)?;
     check(&args)?;
-    let root = node_path::edited_root()?;
-    let node = node_path::edited(&args.camera_path)?;
-    owned::check(&root, &node)?;
+    let (root, node) = owned::find(&args.camera_path)?;
     let Ok(camera) = node.try_cast::<Camera3D>() else {
         let message = format!("`{}` is no `Camera3D`", args.camera_path);
         let code = "camera_path_does_not_resolve_to_camera3d";

@@ -3,8 +3,8 @@
 use didi_wire::BridgeError;
 use godot::{
     classes::{
-        Input, InputEvent, InputEventAction, InputEventJoypadButton, InputEventJoypadMotion,
-        InputEventKey, InputEventMouseButton, InputEventMouseMotion, InputMap,
+        Input, InputEvent, InputEventAction, InputEventKey, InputEventMouseButton,
+        InputEventMouseMotion, InputMap,
     },
     global::{JoyAxis, JoyButton, Key, MouseButton},
     obj::EngineEnum,
@@ -13,7 +13,7 @@ use godot::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::{node_path, refuse};
+use crate::{joypad, node_path, refuse};
 
 /// The engine's notifications of the application's focus.
 const FOCUS_IN: i32 = 2016;
@@ -236,21 +236,15 @@ impl Event {
                 event.upcast()
             }
             Event::JoypadButton { button_index, pressed, pressure, device } => {
-                let button = JoyButton::try_from_ord(*button_index);
-                let mut event = InputEventJoypadButton::new_gd();
-                event.set_button_index(button.ok_or_else(|| unknown("no such button"))?);
+                let event = joypad::button(*button_index, *device);
+                let mut event = event.ok_or_else(|| unknown("no such button"))?;
                 event.set_pressed(*pressed);
                 event.set_pressure(pressure.unwrap_or(if *pressed { 1.0 } else { 0.0 }));
-                event.set_device(*device);
                 event.upcast()
             }
             Event::JoypadMotion { axis, axis_value, device } => {
-                let axis = JoyAxis::try_from_ord(*axis).ok_or_else(|| unknown("no such axis"))?;
-                let mut event = InputEventJoypadMotion::new_gd();
-                event.set_axis(axis);
-                event.set_axis_value(*axis_value);
-                event.set_device(*device);
-                event.upcast()
+                let event = joypad::motion(*axis, *axis_value, *device);
+                event.ok_or_else(|| unknown("no such axis"))?.upcast()
             }
             Event::WindowFocus { .. } => return Err(unknown("it stands alone in its batch")),
         })
