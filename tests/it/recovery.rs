@@ -446,6 +446,7 @@ fn an_editor_that_does_not_come_up_is_told() {
     let mut server = Launch::over(project.root())
         .args(["--managed-editor".as_ref(), engine.as_os_str()])
         .args(["--recovery-workspace".as_ref(), workspace.as_os_str()])
+        .args(["--tools", "core"])
         .env("DIDI_SESSION_DIR", sessions(&project).path)
         .start();
     server.initialize("2025-06-18", json!({}));
@@ -454,7 +455,10 @@ fn an_editor_that_does_not_come_up_is_told() {
     assert!(refused.to_string().contains("not_connected"), "{refused}");
     let params = json!({"name": "runtime_recovery_status", "arguments": {}});
     let status = server.request("tools/call", params)["result"]["structuredContent"].clone();
-    assert_eq!(status["state"], "launch_failed", "{status:#}");
+    assert_eq!(
+        status["state"], "launch_failed",
+        "the core list has what refusals name: {status:#}"
+    );
     assert_eq!(status["editor_running"], false);
     let script = json!({"script_path": "res://made.gd", "source_text": "extends Node\n"});
     let params = json!({"name": "script_create", "arguments": script});
@@ -463,4 +467,63 @@ fn an_editor_that_does_not_come_up_is_told() {
         made["recovery"]["operation"]["outcome"], "completed_saved_files_checkpointed",
         "{made:#}"
     );
+}
+
+/// Ends its editor in order when a file asks for that.
+const QUITTER: &str = r#"@tool
+extends EditorPlugin
+func _process(_delta):
+	if FileAccess.file_exists("res://.godot/quit"):
+		DirAccess.remove_absolute("res://.godot/quit")
+		get_tree().quit()
+"#;
+
+#[test]
+fn an_editor_that_was_closed_is_not_started_again_by_itself() {
+    let project = Project::sample();
+    project.write("addons/quitter/quitter.gd", QUITTER);
+    project.write(
+        "addons/quitter/plugin.cfg",
+        "[plugin]\n\nname=\"Quitter\"\ndescription=\"\"\nauthor=\"\"\nversion=\"1\"\nscript=\"quitter.gd\"\n",
+    );
+    let settings = project.text("project.godot").unwrap();
+    let plugin =
+        "\n[editor_plugins]\n\nenabled=PackedStringArray(\"res://addons/quitter/plugin.cfg\")\n";
+    project.write("project.godot", settings + plugin);
+    let Some(mut managed) = Managed::start(project) else { return };
+    let setting = json!({"setting": "application/config/name"});
+    assert_eq!(managed.done("project_get_setting", setting.clone())["execution_mode"], "live");
+    let pid = managed.pid();
+    fs::write(managed.file(".godot/quit"), "").unwrap();
+    await_gone(pid);
+    let read = managed.done("project_get_setting", setting);
+    assert_eq!(read["execution_mode"], "offline_fallback", "{read:#}");
+    let status = managed.status();
+    assert_eq!(status["state"], "editor_closed", "{status:#}");
+    assert_eq!(status["automatic_restart_used"], false);
+    assert_eq!(managed.refused("runtime_recover_editor", json!({}))["code"], "recovery_failed");
+    let written = managed
+        .done("project_set_setting", json!({"setting": "application/config/name", "value": "New"}));
+    let receipt = &written["recovery"];
+    assert_eq!(
+        receipt["operation"]["outcome"], "completed_saved_files_checkpointed",
+        "{written:#}"
+    );
+}
+
+#[test]
+fn a_read_of_a_resource_finds_a_lost_editor_too() {
+    let Some(mut managed) = Managed::ready() else { return };
+    managed.kill_editor();
+    let id = managed.server().ask("resources/read", json!({"uri": "godot://editor/state"}));
+    let end = Instant::now() + Duration::from_secs(400);
+    let answer = loop {
+        if let Some(answer) = managed.server().answered(id) {
+            break answer;
+        }
+        assert!(Instant::now() < end, "it is not answered");
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    assert!(answer.to_string().contains("\\\"execution_mode\\\":\\\"live\\\""), "{answer}");
+    assert_eq!(managed.status()["automatic_restart_used"], true);
 }

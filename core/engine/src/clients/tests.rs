@@ -1,19 +1,19 @@
 use super::*;
 
-fn holder(since_ms: u64) -> Option<Holder> {
-    Some(Holder { pid: 7, name: "didi".into(), since_ms })
+fn holder(since_ms: u64) -> Holder {
+    Holder { pid: 7, name: "didi".into(), since_ms }
 }
 
 #[test]
 fn whoever_was_sent_away_comes_back_under_a_later_lock_only() {
     let clients = Clients::default();
-    clients.welcome(|| holder(1)).unwrap();
+    clients.welcome(|| Some(holder(1))).unwrap();
     clients.may_ask().unwrap();
-    clients.send_away(holder(1));
+    clients.send_away(Some(holder(1)));
     assert_eq!(clients.may_ask().unwrap_err().code_name(), Some(SESSION_DETACHED));
-    assert!(clients.welcome(|| holder(1)).is_err(), "the same lock");
+    assert!(clients.welcome(|| Some(holder(1))).is_err(), "the same lock");
     assert!(clients.view().sent_away);
-    clients.welcome(|| holder(2)).unwrap();
+    clients.welcome(|| Some(holder(2))).unwrap();
     clients.may_ask().unwrap();
     assert!(!clients.view().sent_away);
 }
@@ -33,10 +33,10 @@ fn the_revision_moves_with_the_view_alone() {
     let before = clients.revision();
     assert_eq!(clients.view(), View::default());
     assert_eq!(clients.revision(), before);
-    clients.attached(holder(1));
+    clients.attached(Some(holder(1)));
     clients.ended("scene.open", Some("not_found"));
     let view = clients.view();
-    assert!(view.attached && view.holder == holder(1));
+    assert!(view.attached && view.holder == Some(holder(1)));
     assert_eq!(view.last.unwrap().refused.as_deref(), Some("not_found"));
     clients.gone();
     assert!(!clients.view().attached);

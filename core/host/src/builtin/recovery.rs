@@ -29,8 +29,13 @@ struct RestoreArgs {
     checkpoint_id: String,
 }
 
-/// The four tools.
+/// The four tools; a server with an editor of its own shows them in every profile, as its refusals name them.
 pub fn tools(state: &Arc<State>) -> Vec<Tool> {
+    let tools = declared(state).into_iter();
+    if state.recovery.is_some() { tools.map(Tool::core).collect() } else { tools.collect() }
+}
+
+fn declared(state: &Arc<State>) -> Vec<Tool> {
     let of = || Arc::clone(state);
     let (status, taking, recovering, restoring) = (of(), of(), of(), of());
     let (taken, recovered, restored) = (of(), of(), of());
@@ -92,6 +97,7 @@ fn managed(state: &State) -> Result<&Arc<Recovery>, Refusal> {
 
 fn checkpoint(state: &State, args: &CheckpointArgs) -> ToolResult {
     let recovery = managed(state)?;
+    let _turn = recovery.turn();
     let id = recovery.checkpoint(args.accept_current_files)?;
     Answer::of(json!({"checkpoint_id": id, "recovery": recovery.receipt()}))
 }

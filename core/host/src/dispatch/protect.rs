@@ -9,7 +9,7 @@ use std::{sync::Arc, time::Duration};
 use didi_plugin_api::{
     desc::{Confirmation, Mode, ToolDesc},
     outcome::Fact,
-    refusal::Refusal,
+    refusal::{Refusal, codes},
 };
 use serde_json::{Map, Value, json};
 
@@ -58,7 +58,7 @@ pub(super) fn before_routing(
             .next_call("runtime_recovery_status", "says how the owned editor stands");
         return Err(recovery.with_receipt(refusal));
     }
-    if is_own(desc) || !is_authorized(desc, arguments, has_word) {
+    if is_own(desc) || !is_authorized(desc.confirmation, arguments, has_word) {
         return Ok(());
     }
     if desc.effects.mutates_project {
@@ -78,9 +78,9 @@ pub(super) fn before_routing(
 }
 
 /// Whether a call would run: a dry run does not, nor does a change that still has to be confirmed.
-fn is_authorized(desc: &ToolDesc, arguments: &Map<String, Value>, has_word: bool) -> bool {
+fn is_authorized(rule: Confirmation, arguments: &Map<String, Value>, has_word: bool) -> bool {
     let is_set = |name: &str| arguments.get(name) == Some(&Value::Bool(true));
-    let needs_word = match desc.confirmation {
+    let needs_word = match rule {
         Confirmation::Never => false,
         Confirmation::Always => true,
         Confirmation::OnOverwrite => is_set("overwrite"),
@@ -106,7 +106,7 @@ pub(super) fn around(
     outcome.body = match outcome.body {
         Ok(success) => protected(recovery, &operation, success, &facts, outcome.mode),
         Err(refusal) => {
-            if is_uncertain(&refusal) {
+            if is_uncertain(&refusal, outcome.mode, || recovery.has_moved()) {
                 recovery.unknown(&operation);
             } else {
                 recovery.not_started(&operation);
@@ -117,14 +117,21 @@ pub(super) fn around(
     outcome
 }
 
-/// A refusal of the caller's own making did nothing; what broke on the way may have.
-fn is_uncertain(refusal: &Refusal) -> bool {
-    let outcome = refusal.data.get("outcome").and_then(Value::as_str);
-    match outcome {
-        Some("not_started") => false,
-        Some("unknown_outcome") => true,
-        _ => refusal.code.status >= 500 && refusal.code.status != 503,
+/// Whether nobody knows what a refused change did.
+///
+/// A refusal of the caller's own making did nothing. What broke on the way did what the files tell: where they are as
+/// they were (`has_moved`), only a live engine can have changed something that they do not show.
+fn is_uncertain(refusal: &Refusal, mode: Mode, has_moved: impl FnOnce() -> bool) -> bool {
+    match refusal.data.get("outcome").and_then(Value::as_str) {
+        Some("not_started") => return false,
+        Some("unknown_outcome") => return true,
+        _ => {}
     }
+    let broke_off = refusal.code.status >= 500 || refusal.code == codes::CANCELLED;
+    // The pack or the extension broke, or nobody waited for the answer: whatever it was doing was begun.
+    let in_memory =
+        mode == Mode::Live && (refusal.code == codes::CANCELLED || refusal.code.status == 500);
+    broke_off && (in_memory || has_moved())
 }
 
 fn protected(
@@ -188,3 +195,6 @@ pub(super) fn wait_for_job(recovery: Option<&Arc<Recovery>>, ticket: &Ticket, ca
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -155,6 +155,9 @@ fn engine_for(
     }
     let caller =
         Caller { modern: terms.stateless, session: terms.session.clone(), ..Caller::default() };
+    if let Some(recovery) = &dispatcher.shared.recovery {
+        recovery.ensure_editor();
+    }
     let route = engine_of(&caller, &dispatcher.shared.routes)?;
     Ok(route.filter(|route| allows(&resource.desc.sessions, route.kind())))
 }

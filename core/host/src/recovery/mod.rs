@@ -500,6 +500,14 @@ impl Recovery {
         Err(self.with_receipt(refusal))
     }
 
+    /// Whether the files differ from the newest checkpoint, or can't be compared.
+    pub fn has_moved(&self) -> bool {
+        let listed = files::list(&self.workspace.project());
+        let inner = self.lock();
+        let newest = inner.checkpoints.newest().map(|newest| &newest.files);
+        listed.ok().as_ref() != newest
+    }
+
     /// The change was refused before anything was done.
     pub fn not_started(&self, operation: &Operation) {
         let _ = self.lock().journal.note(operation.number, OperationResult::NotStarted, None);
