@@ -154,11 +154,28 @@ fn an_entry_of_the_journal_is_taken_back_when_it_is_the_newest_step() {
     caller.edits("scene_instantiate_node", json!({"node_type": "Node2D", "name": "Second"}));
     let second = caller.resource(JOURNAL)["entries"][0].clone();
     let entry = |entry: &Value| json!({"journal_entry": entry["id"]});
+    let states = |caller: &mut Caller| -> Vec<Value> {
+        let journal = caller.resource(JOURNAL);
+        assert_eq!(journal["editor"]["judged"], true, "{journal}");
+        let of = |one: &Value| {
+            let entries = journal["entries"].as_array().unwrap().iter();
+            entries
+                .filter(|entry| entry["id"] == one["id"])
+                .map(|entry| entry["undo_state"].clone())
+                .next()
+        };
+        [&first, &second].into_iter().flat_map(of).collect()
+    };
+    assert_eq!(states(&mut caller), ["later_history", "available"]);
+    caller.done("scene_open", json!({"scene_path": "res://levels/meadow.tscn"}));
+    assert_eq!(states(&mut caller), ["blocked", "blocked"]);
+    caller.done("scene_open", json!({"scene_path": "res://map.tscn"}));
     assert_eq!(caller.refused("editor_undo", entry(&first)), "undo_entry_later_history");
     let both = caller.saved(&project, "map.tscn");
     assert!(both.contains("First") && both.contains("Second"), "a refusal takes nothing back");
     caller.edits("editor_undo", entry(&second));
     caller.edits("editor_undo", entry(&first));
+    assert_eq!(states(&mut caller), ["undone", "undone"]);
     assert_eq!(caller.saved(&project, "map.tscn"), before);
     let saves = caller.resource(JOURNAL)["entries"][0].clone();
     assert_eq!(caller.refused("editor_undo", entry(&saves)), "journal_entry_not_undoable");

@@ -6,6 +6,7 @@
 //! Spec: P-13, the change journal.
 
 use std::{
+    cmp::Ordering,
     fs, io,
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
@@ -82,6 +83,14 @@ pub struct Record<'a> {
     pub session: Option<String>,
 }
 
+/// An attached editor, by which entries are judged.
+pub struct Editor {
+    /// Its session; 32 hex digits.
+    pub session: String,
+    /// Its undo histories as it tells them: `history_id`, and the `version` that it stands at.
+    pub histories: Vec<Value>,
+}
+
 /// The journal of one project.
 #[derive(Clone)]
 pub struct Journal {
@@ -102,22 +111,27 @@ impl Journal {
         }
     }
 
-    /// The newest entries, as `godot://project/journal` shows them.
-    pub fn read(&self) -> Value {
+    /// The newest entries, as `godot://project/journal` shows them; an editor says which can be taken back.
+    pub fn read(&self, editor: Option<&Editor>) -> Value {
         let kept = match self.load() {
             Ok(kept) => kept,
             Err(why) => {
                 return json!({"status": "unreadable", "reason": why, "entries": [], "total": 0, "dropped": 0, "truncated": false});
             }
         };
-        let shown: Vec<Value> = kept.entries.iter().rev().take(SHOWN_ENTRIES).map(judged).collect();
+        let newest = kept.entries.iter().rev().take(SHOWN_ENTRIES);
+        let shown: Vec<Value> = newest.map(|entry| judged(entry, editor)).collect();
+        let by = match editor {
+            Some(editor) => json!({"judged": true, "session_id": editor.session}),
+            None => json!({"judged": false, "reason": "no editor is attached"}),
+        };
         json!({
             "status": if kept.entries.is_empty() { "empty" } else { "ok" },
             "entries": shown,
             "total": kept.entries.len(),
             "dropped": kept.dropped,
             "truncated": kept.entries.len() > SHOWN_ENTRIES,
-            "editor": {"judged": false, "reason": "no editor is attached"},
+            "editor": by,
         })
     }
 
@@ -220,10 +234,40 @@ struct Kept {
     dropped: u64,
 }
 
-fn judged(entry: &Value) -> Value {
+/// The entry, with whether its newest step can be taken back and what stands in the way.
+fn judged(entry: &Value, editor: Option<&Editor>) -> Value {
     let mut entry = entry.clone();
-    entry["undo_state"] = if entry["undo"].is_null() { "none" } else { "unknown" }.into();
+    let step = entry["undo"]["steps"].as_array().and_then(|steps| steps.last()).cloned();
+    let (state, why) = match (step, editor) {
+        (None, _) => ("none", None),
+        (Some(_), None) => ("unknown", None),
+        (Some(_), Some(editor)) if entry["undo"]["session_id"] != editor.session.as_str() => {
+            ("gone", None)
+        }
+        (Some(step), Some(editor)) => standing(&step, &editor.histories),
+    };
+    entry["undo_state"] = state.into();
+    if let Some((name, value)) = why {
+        entry[name] = value;
+    }
     entry
+}
+
+/// How a step stands in the histories of the editor that made it.
+fn standing(step: &Value, histories: &[Value]) -> (&'static str, Option<(&'static str, Value)>) {
+    let own = histories.iter().find(|history| history["history_id"] == step["history_id"]);
+    let Some(own) = own else {
+        // The history of a scene that is not the edited one can't be seen.
+        let open = step.get("scene_file_path").cloned();
+        return ("blocked", open.map(|scene| ("scene_open", json!({"scene_path": scene}))));
+    };
+    let number = |value: &Value| value["version"].as_u64().unwrap_or_default();
+    let (made, now) = (number(step), number(own));
+    match now.cmp(&made) {
+        Ordering::Equal => ("available", None),
+        Ordering::Greater => ("later_history", Some(("later_actions", (now - made).into()))),
+        Ordering::Less => ("undone", None),
+    }
 }
 
 fn file_entry(write: &WriteRecord) -> Value {

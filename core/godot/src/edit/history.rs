@@ -46,6 +46,26 @@ impl Histories {
     }
 }
 
+/// How far each history has come, for whoever judges whether a step of it can still be taken back.
+pub(crate) fn now() -> Vec<Value> {
+    let scene = of_scene().map(|(id, history)| ("scene", id, history, edited_file()));
+    let global = of_project().map(|history| ("global", GLOBAL, history, None));
+    let told = |(name, id, history, file): (&str, i32, Gd<UndoRedo>, Option<String>)| {
+        let mut told = json!({"history": name, "history_id": id, "version": history.get_version()});
+        if let Some(file) = file {
+            told["scene_file_path"] = file.into();
+        }
+        told
+    };
+    scene.into_iter().chain(global).map(told).collect()
+}
+
+/// The file of the edited scene, once it has one.
+fn edited_file() -> Option<String> {
+    let root = EditorInterface::singleton().get_edited_scene_root()?;
+    Some(root.get_scene_file_path().to_string()).filter(|file| !file.is_empty())
+}
+
 /// Puts the steps that a command gained beside its result, as `undo_steps`.
 pub(crate) fn tell(answer: &mut Answer, before: Option<&Histories>) {
     let (Some(before), Ok(Value::Object(members))) = (before, answer) else { return };
@@ -60,13 +80,18 @@ pub(crate) fn tell(answer: &mut Answer, before: Option<&Histories>) {
 fn step(name: &str, before: Option<(i32, u64)>, id: i32, history: &Gd<UndoRedo>) -> Option<Value> {
     let (_, version_before) = before.filter(|(old, _)| *old == id)?;
     let version = history.get_version();
-    (version != version_before).then(|| {
-        json!({
+    // An undo takes a step away and adds none.
+    (version > version_before).then(|| {
+        let mut step = json!({
             "history": name,
             "history_id": id,
             "version_before": version_before,
             "version": version,
             "action": history.get_current_action_name().to_string(),
-        })
+        });
+        if let Some(file) = edited_file().filter(|_| id != GLOBAL) {
+            step["scene_file_path"] = file.into();
+        }
+        step
     })
 }

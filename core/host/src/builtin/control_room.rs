@@ -157,7 +157,7 @@ fn room(state: &State, args: &Args) -> ToolResult {
     let (log, log_available) = state.log.newest(args.log_limit);
     let log_truncated = log.len() < log_available;
     let truncated = log_truncated || catalog.tools().len() > MAX_TOOLS;
-    let journal = dispatcher.journal.read();
+    let journal = dispatcher.journal.read(None);
     let room = Room {
         captured_at: source::iso8601(source::now_ms()),
         lights: lights(state, &dispatcher, &catalog),

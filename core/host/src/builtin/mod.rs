@@ -11,7 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use didi_plugin_api::{export::Opened, prelude::*};
 
 use crate::{
-    bridge::Routes, dispatch::Dispatcher, log::LogRing, mcp::Facts, recovery::Recovery, source,
+    bridge::Routes, dispatch::Dispatcher, journal::Editor, log::LogRing, mcp::Facts,
+    recovery::Recovery, source,
 };
 
 /// What the host's own tools look at.
@@ -78,14 +79,15 @@ fn resources(state: &Arc<State>) -> Vec<Resource> {
             "godot://project/journal",
             "project-journal",
             "Changes made in this project by any server process, newest first.",
-            move |_, _| match journal.dispatcher() {
-                Some(dispatcher) => Answer::of(dispatcher.journal.read()),
+            move |ctx, _| match journal.dispatcher() {
+                Some(dispatcher) => Answer::of(dispatcher.journal.read(judge(ctx)?.as_ref())),
                 None => {
                     Answer::of(json!({"status": "unreadable", "reason": "the server is ending"}))
                 }
             },
         )
-        .modes(&LIVE_OR_FILES),
+        .modes(&LIVE_OR_FILES)
+        .live(&[SessionKind::Editor], &[EDITOR_STATE]),
         Resource::new(
             "godot://editor/state",
             "editor-state",
@@ -107,6 +109,16 @@ fn resources(state: &Arc<State>) -> Vec<Resource> {
 
 const EDITOR_STATE: &str = "editor.getState";
 const RUNTIME_LOGS: &str = "runtime.getLogs";
+
+/// The editor that judges the journal's entries; none without one.
+fn judge(ctx: &Ctx<'_>) -> Result<Option<Editor>, Refusal> {
+    let Some(session) = ctx.runtime_session_id().filter(|_| ctx.mode() == Mode::Live) else {
+        return Ok(None);
+    };
+    let state = ctx.bridge_call(EDITOR_STATE, json!({}))?;
+    let histories = state["undo_histories"].as_array().cloned().unwrap_or_default();
+    Ok(Some(Editor { session, histories }))
+}
 
 fn editor_state(ctx: &Ctx<'_>, _: &str) -> ToolResult {
     if ctx.mode() == Mode::Live {

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Map, Value, json};
 
-use super::{Journal, MAX_ENTRIES, Record, redacted};
+use super::{Editor, Journal, MAX_ENTRIES, Record, redacted};
 use crate::files::{ProjectFiles, WriteRecord};
 
 fn map(value: Value) -> Map<String, Value> {
@@ -38,7 +38,9 @@ fn record(journal: &Journal, tool: &str) {
 #[test]
 fn an_entry_tells_the_steps_that_its_change_gained() {
     let (dir, journal) = journal();
-    let steps = [json!({"history": "scene", "version": 7, "action": "Add Lamp"})];
+    let steps = [
+        json!({"history": "scene", "history_id": 3, "version": 7, "action": "Add Lamp", "scene_file_path": "res://a.tscn"}),
+    ];
     journal.record(&Record {
         tool: "scene_instantiate_node",
         applied: true,
@@ -48,9 +50,21 @@ fn an_entry_tells_the_steps_that_its_change_gained() {
         undo_steps: &steps,
         session: Some("s".into()),
     });
-    let shown = journal.read()["entries"][0].clone();
+    let shown = journal.read(None)["entries"][0].clone();
     assert_eq!(shown["undo"], json!({"session_id": "s", "steps": steps}));
     assert_eq!(shown["undo_state"], "unknown");
+    let judged = |session: &str, history_id: i32, version: u64| {
+        let histories = vec![json!({"history_id": history_id, "version": version})];
+        let editor = Editor { session: session.into(), histories };
+        journal.read(Some(&editor))["entries"][0].clone()
+    };
+    assert_eq!(judged("s", 3, 7)["undo_state"], "available");
+    assert_eq!(judged("s", 3, 9)["undo_state"], "later_history");
+    assert_eq!(judged("s", 3, 9)["later_actions"], 2);
+    assert_eq!(judged("s", 3, 6)["undo_state"], "undone");
+    assert_eq!(judged("s", 4, 7)["undo_state"], "blocked");
+    assert_eq!(judged("s", 4, 7)["scene_open"], json!({"scene_path": "res://a.tscn"}));
+    assert_eq!(judged("t", 3, 7)["undo_state"], "gone");
     let entry = journal.entry(shown["id"].as_str().unwrap()).unwrap();
     assert_eq!(entry["undo"], shown["undo"]);
     let code = |id: &str| journal.entry(id).unwrap_err().code.name.into_owned();
@@ -64,11 +78,11 @@ fn an_entry_tells_the_steps_that_its_change_gained() {
 #[test]
 fn entries_are_newest_first_and_bounded() {
     let (_dir, journal) = journal();
-    assert_eq!(journal.read()["status"], "empty");
+    assert_eq!(journal.read(None)["status"], "empty");
     for n in 0..MAX_ENTRIES + 2 {
         record(&journal, &format!("tool_{n}"));
     }
-    let read = journal.read();
+    let read = journal.read(None);
     assert_eq!(
         (&read["total"], &read["dropped"], &read["truncated"]),
         (&json!(200), &json!(2), &json!(true))
@@ -89,9 +103,9 @@ fn a_journal_that_does_not_parse_is_set_aside() {
     let (dir, journal) = journal();
     record(&journal, "one");
     fs::write(dir.path().join(".didi/journal.json"), "{broken").unwrap();
-    assert_eq!(journal.read()["status"], "unreadable");
+    assert_eq!(journal.read(None)["status"], "unreadable");
     record(&journal, "two");
-    assert_eq!(journal.read()["total"], 1);
+    assert_eq!(journal.read(None)["total"], 1);
     let aside = fs::read_dir(dir.path().join(".didi")).unwrap().flatten();
     let aside: Vec<_> =
         aside.filter(|one| one.file_name().to_string_lossy().contains("unreadable")).collect();

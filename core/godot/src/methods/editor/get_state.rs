@@ -5,6 +5,7 @@ use godot::{classes::EditorInterface, prelude::*};
 use serde_json::json;
 
 use crate::{
+    edit::history,
     methods::{Context, editor},
     node_path,
     params::Params,
@@ -29,5 +30,6 @@ pub(crate) fn run(_context: &Context, _params: &Params) -> Answer {
         "is_playing": EditorInterface::singleton().is_playing_scene(),
         "unsaved_scenes_readable": readable,
         "unsaved_scenes": unsaved,
+        "undo_histories": history::now(),
     }))
 }
