@@ -24,8 +24,10 @@ fn main() {
     after_pauses(&mut client);
     writes(&mut client);
     hierarchy(&mut client);
+    memory(&mut client, &editor);
     drop(editor);
     windowed();
+    pictures();
     let project = Project::sample();
     let Some(game) = Engine::game(&project) else { return };
     let mut client = game.connect();
@@ -46,6 +48,42 @@ fn windowed() {
     run("windowed editor: a read in a run of calls", &mut client, "editor.openScenes", &json!({}));
     after_pauses(&mut client);
     writes(&mut client);
+}
+
+/// What an engine holds more of after many commands.
+fn memory(client: &mut Client, engine: &Engine) {
+    const COMMANDS: usize = 100_000;
+    let resident = || {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", engine.pid()));
+        let line = status.unwrap_or_default();
+        let line = line.lines().find_map(|line| line.strip_prefix("VmRSS:").map(str::to_owned));
+        line.and_then(|line| line.split_whitespace().next()?.parse::<i64>().ok()).unwrap_or(0)
+    };
+    let mut ask = |count: usize| {
+        (0..count).for_each(|_| drop(client.done("editor.openScenes", json!({}))));
+    };
+    ask(COMMANDS / 20);
+    let before = resident();
+    ask(COMMANDS);
+    let grown = resident() - before;
+    print(&format!("editor: {grown} KiB more after {COMMANDS} commands"));
+}
+
+/// A frame of a game of 1280 by 720, captured and encoded.
+fn pictures() {
+    let project = Project::sample();
+    let settings = project.text("project.godot").unwrap_or_default();
+    let settings = settings
+        .replace("viewport_width=640", "viewport_width=1280")
+        .replace("viewport_height=360", "viewport_height=720");
+    project.write("project.godot", settings);
+    let display = Display::start();
+    let Some(game) = Engine::windowed_game(&project, &display) else { return };
+    let mut client = game.connect();
+    let picture = client.done("vision.captureViewport", json!({}));
+    let size = format!("{} by {}", picture["width"], picture["height"]);
+    let spans = (0..30).map(|_| timed(|| client.done("vision.captureViewport", json!({}))));
+    report(&format!("game: a picture of {size}"), spans.collect());
 }
 
 /// What an engine spends of a core without a client, and with one that is silent.
