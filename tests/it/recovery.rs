@@ -222,6 +222,8 @@ fn a_change_lies_between_two_checkpoints_and_the_original_is_never_written() {
         };
         assert_eq!(managed.refused(tool, arguments)["code"], "managed_session", "{tool}");
     }
+    let room = managed.done("didi_control_room", json!({}));
+    assert!(room.to_string().contains("ready, one restart is left"), "{room:#}");
     let taken = managed.done("runtime_checkpoint", json!({}));
     assert_eq!(taken["checkpoint_id"], id, "nothing changed since");
     assert_eq!(managed.original.tree(), before, "the original is never written");
