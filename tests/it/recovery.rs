@@ -222,6 +222,8 @@ fn a_change_lies_between_two_checkpoints_and_the_original_is_never_written() {
         };
         assert_eq!(managed.refused(tool, arguments)["code"], "managed_session", "{tool}");
     }
+    let room = managed.done("didi_control_room", json!({}));
+    assert!(room.to_string().contains("ready, one restart is left"), "{room:#}");
     let taken = managed.done("runtime_checkpoint", json!({}));
     assert_eq!(taken["checkpoint_id"], id, "nothing changed since");
     assert_eq!(managed.original.tree(), before, "the original is never written");
@@ -346,19 +348,12 @@ fn uncertain_files_are_accepted_once_their_editor_is_gone() {
 #[test]
 fn a_checkpoint_that_fails_after_a_change_is_told_beside_its_answer() {
     let Some(mut managed) = Managed::ready() else { return };
-    // A thing that no checkpoint can hold comes while the change runs: the tool's own file stays, the rest does not.
+    // What comes after has no folder for its checkpoint.
     let script = json!({"script_path": "res://made.gd", "source_text": "extends Node\n"});
     managed.done("script_create", script);
     let checkpoints = managed.workspace.join("checkpoints");
-    let mut closed = fs::metadata(&checkpoints).unwrap().permissions();
-    closed.set_readonly(true);
-    fs::set_permissions(&checkpoints, closed).unwrap();
-    if fs::write(checkpoints.join("probe"), "").is_ok() {
-        // Permissions mean nothing to this user; a file in the place of the next folder does.
-        fs::remove_file(checkpoints.join("probe")).unwrap();
-        fs::rename(&checkpoints, managed.workspace.join("away")).unwrap();
-        fs::write(&checkpoints, "").unwrap();
-    }
+    fs::rename(&checkpoints, managed.workspace.join("away")).unwrap();
+    fs::write(&checkpoints, "").unwrap();
     let script = json!({"script_path": "res://more.gd", "source_text": "extends Node\n"});
     let refused = managed.refused("script_create", script);
     assert_eq!(refused["code"], "recovery_protection_failed", "{refused:#}");

@@ -295,13 +295,17 @@ fn surface(catalog: &Catalog) -> Surface {
 fn facts(state: &State, dispatcher: &Dispatcher) -> Vec<Fact> {
     let fact = |label, value: String| Fact { label, value };
     let uptime_s = source::now_ms().saturating_sub(state.started_ms) / 1000;
-    vec![
+    let managed =
+        state.recovery.as_ref().map(|recovery| fact("Managed editor", recovery.summary()));
+    let mut facts = vec![
         fact("Project", dispatcher.shared.files.root().folder().display().to_string()),
         fact("Profile", profile(state).into()),
         fact("Confirmations", if state.facts.yolo { "skipped" } else { "asked for" }.into()),
         fact("Uptime", format!("{uptime_s} s")),
         fact("Session folder", state.routes.folder().path.display().to_string()),
-    ]
+    ];
+    facts.extend(managed);
+    facts
 }
 
 fn row(tool: &crate::catalog::Tool) -> Row {

@@ -12,7 +12,7 @@ pub mod approve;
 pub mod job_key;
 pub mod kind;
 pub mod profile;
-mod protect;
+pub mod protect;
 pub mod resolve;
 pub mod route;
 pub mod run;

@@ -631,6 +631,18 @@ impl Recovery {
         status
     }
 
+    /// The same in a line, for people.
+    pub fn summary(&self) -> String {
+        self.look();
+        let inner = self.lock();
+        let state = json!(inner.state);
+        let state = state.as_str().unwrap_or_default().replace('_', " ");
+        let restart =
+            if inner.restart_used { "its restart is spent" } else { "one restart is left" };
+        let block = if inner.uncertain.is_some() { ", changes are blocked" } else { "" };
+        format!("{state}, {restart}{block}")
+    }
+
     /// The part of it that goes with a protected answer.
     pub fn receipt(&self) -> Value {
         self.look();
