@@ -8,7 +8,7 @@
 use std::{
     fs::Metadata,
     ops::ControlFlow,
-    path::{Path, PathBuf},
+    path::{MAIN_SEPARATOR, Path, PathBuf},
     sync::{
         atomic::{AtomicBool, Ordering},
         mpsc::{self, RecvTimeoutError},
@@ -58,8 +58,14 @@ impl File {
 
     /// The ending in lower case, without the dot; empty without one.
     pub fn extension(&self) -> String {
-        self.name().rsplit_once('.').map(|(_, end)| end.to_lowercase()).unwrap_or_default()
+        extension(&self.path)
     }
+}
+
+/// The ending of a `res://` path in lower case, without the dot; empty without one.
+pub fn extension(path: &str) -> String {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    name.rsplit_once('.').map(|(_, end)| end.to_lowercase()).unwrap_or_default()
 }
 
 /// What a walk met beside the files.
@@ -108,37 +114,67 @@ pub fn folder(ctx: &Ctx<'_>, path: &str, field: &str) -> Result<ProjectPath, Ref
 pub fn files(
     ctx: &Ctx<'_>,
     start: &ProjectPath,
-    mut each: impl FnMut(File) -> ControlFlow<()>,
+    each: impl FnMut(File) -> ControlFlow<()>,
 ) -> Result<Met, Refusal> {
-    walk(ctx, start, belongs, |_| (), |file, ()| each(file))
+    list(ctx, start, belongs, each)
 }
 
-/// As [`files`], with what `look` said of each file on the thread of the walk that met it, in no order.
+/// A file that a walk met.
+pub enum Seen<T> {
+    /// It was asked for, with what was said of it.
+    File(File, T),
+    /// It was not: its `res://` path, and nothing of it was read.
+    Passed(String),
+}
+
+/// As [`files`], of the files that `asks` for by their `res://` path, with what `look` said of each on the thread of
+/// the walk that met it, in no order.
 pub fn files_looked_at<T: Send>(
     ctx: &Ctx<'_>,
     start: &ProjectPath,
+    asks: impl Fn(&str) -> bool + Sync,
     look: impl Fn(&File) -> T + Sync,
-    each: impl FnMut(File, T) -> ControlFlow<()>,
+    each: impl FnMut(Seen<T>) -> ControlFlow<()>,
 ) -> Result<Met, Refusal> {
-    walk(ctx, start, belongs, look, each)
+    walk(ctx, start, belongs, |path| asks(path), look, each)
+}
+
+/// Every file, with nothing said of it.
+fn list(
+    ctx: &Ctx<'_>,
+    start: &ProjectPath,
+    takes: impl Fn(&DirEntry) -> bool + Send + Sync + 'static,
+    mut each: impl FnMut(File) -> ControlFlow<()>,
+) -> Result<Met, Refusal> {
+    walk(
+        ctx,
+        start,
+        takes,
+        |_| true,
+        |_| (),
+        |seen| match seen {
+            Seen::File(file, ()) => each(file),
+            Seen::Passed(_) => ControlFlow::Continue(()),
+        },
+    )
 }
 
 /// As [`files`], with all files that the engine reads: those in `bin` and its like, too.
 pub fn engine_files(
     ctx: &Ctx<'_>,
     start: &ProjectPath,
-    mut each: impl FnMut(File) -> ControlFlow<()>,
+    each: impl FnMut(File) -> ControlFlow<()>,
 ) -> Result<Met, Refusal> {
-    walk(ctx, start, engine_reads, |_| (), |file, ()| each(file))
+    list(ctx, start, engine_reads, each)
 }
 
 /// As [`files`], with everything that lies there, links but for.
 pub fn all_files(
     ctx: &Ctx<'_>,
     start: &ProjectPath,
-    mut each: impl FnMut(File) -> ControlFlow<()>,
+    each: impl FnMut(File) -> ControlFlow<()>,
 ) -> Result<Met, Refusal> {
-    walk(ctx, start, |_| true, |_| (), |file, ()| each(file))
+    list(ctx, start, |_| true, each)
 }
 
 /// An entry as a thread of the walk found it.
@@ -149,11 +185,10 @@ enum Found<T> {
     Failed,
 }
 
-/// A file with what was said of it, and the text that it is ordered by.
+/// A file and the text that it is ordered by.
 struct Listed<T> {
     key: String,
-    file: File,
-    said: T,
+    seen: Seen<T>,
 }
 
 /// Lists with several threads, then hands the files over in order: what a folder is asked of the system costs more
@@ -162,8 +197,9 @@ fn walk<T: Send>(
     ctx: &Ctx<'_>,
     start: &ProjectPath,
     takes: impl Fn(&DirEntry) -> bool + Send + Sync + 'static,
+    asks: impl Fn(&str) -> bool + Sync,
     look: impl Fn(&File) -> T + Sync,
-    mut each: impl FnMut(File, T) -> ControlFlow<()>,
+    mut each: impl FnMut(Seen<T>) -> ControlFlow<()>,
 ) -> Result<Met, Refusal> {
     let walker = WalkBuilder::new(start.real())
         .standard_filters(false)
@@ -182,9 +218,9 @@ fn walk<T: Send>(
             let sender = sender;
             walker.run(|| {
                 let sender = sender.clone();
-                let (root, given_up, look) = (&root, &given_up, &look);
+                let (root, given_up, asks, look) = (&root, &given_up, &asks, &look);
                 Box::new(move |entry| {
-                    let found = sort_out(root, entry, look);
+                    let found = sort_out(root, entry, asks, look);
                     if given_up.load(Ordering::Relaxed)
                         || found.is_some_and(|one| sender.send(one).is_err())
                     {
@@ -210,8 +246,8 @@ fn walk<T: Send>(
     met.undecodable.sort();
     met.undecodable.truncate(MAX_UNDECODABLE);
     files.sort_unstable_by(|one: &Listed<T>, other| one.key.cmp(&other.key));
-    for Listed { file, said, .. } in files {
-        if each(file, said).is_break() {
+    for Listed { seen, .. } in files {
+        if each(seen).is_break() {
             break;
         }
     }
@@ -222,25 +258,36 @@ fn walk<T: Send>(
 fn sort_out<T>(
     root: &Path,
     entry: Result<DirEntry, ignore::Error>,
+    asks: impl Fn(&str) -> bool,
     look: impl Fn(&File) -> T,
 ) -> Option<Found<T>> {
     let Ok(entry) = entry else { return Some(Found::Failed) };
     if !entry.file_type().is_some_and(|kind| kind.is_file()) {
         return entry.path_is_symlink().then_some(Found::Link);
     }
-    let (Ok(inner), Ok(facts)) = (entry.path().strip_prefix(root), entry.metadata()) else {
-        return Some(Found::Failed);
-    };
-    let Some(parts) = inner.iter().map(|part| part.to_str()).collect::<Option<Vec<_>>>() else {
+    let Ok(inner) = entry.path().strip_prefix(root) else { return Some(Found::Failed) };
+    let Some(path) = res_path(inner) else {
         return Some(Found::Undecodable(format!("res://{}", inner.to_string_lossy())));
     };
-    let path = format!("res://{}", parts.join("/"));
-    let (size, stamp) = (facts.len(), Stamp::of(&facts));
     // Folder by folder, each by name: the mark between names counts before every letter.
     let key = path.replace('/', "\0");
+    if !asks(&path) {
+        return Some(Found::File(Listed { key, seen: Seen::Passed(path) }));
+    }
+    let Ok(facts) = entry.metadata() else { return Some(Found::Failed) };
+    let (size, stamp) = (facts.len(), Stamp::of(&facts));
     let file = File { path, size, stamp, real: entry.into_path() };
     let said = look(&file);
-    Some(Found::File(Listed { key, file, said }))
+    Some(Found::File(Listed { key, seen: Seen::File(file, said) }))
+}
+
+/// The path below the project as the engine spells it; `None` for a name that is not UTF-8.
+fn res_path(inner: &Path) -> Option<String> {
+    if MAIN_SEPARATOR == '/' {
+        return Some(format!("res://{}", inner.to_str()?));
+    }
+    let parts = inner.iter().map(|part| part.to_str()).collect::<Option<Vec<_>>>()?;
+    Some(format!("res://{}", parts.join("/")))
 }
 
 fn left_out(name: &str) -> bool {

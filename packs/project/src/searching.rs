@@ -15,7 +15,7 @@ use std::{
 use didi_plugin_api::prelude::*;
 use didi_project::{
     parallel,
-    walk::{self, File, Met},
+    walk::{self, File, Met, Seen},
 };
 
 use crate::scan::READS;
@@ -101,11 +101,17 @@ pub(crate) fn search<M: Serialize + Send>(
     let met = walk::files_looked_at(
         ctx,
         start,
-        |file| ahead.look(file, &takes, &look),
-        |file, searched| {
-            if !report.wants(&file, &takes) {
-                return ControlFlow::Continue(());
-            }
+        |path| takes(&walk::extension(path)) == Some(true),
+        |file| ahead.look(file, &look),
+        |seen| {
+            let (file, searched) = match seen {
+                Seen::File(file, searched) if report.wants(&file) => (file, searched),
+                Seen::File(..) => return ControlFlow::Continue(()),
+                Seen::Passed(path) => {
+                    report.passed(&path, &takes);
+                    return ControlFlow::Continue(());
+                }
+            };
             if found.len() == READS.files || bytes + file.size > READS.bytes {
                 report.truncated = true;
                 return ControlFlow::Break(());
@@ -150,14 +156,8 @@ impl Ahead {
         Ahead { max_matches: max_results, matches, files, bytes }
     }
 
-    fn look<M>(
-        &self,
-        file: &File,
-        takes: impl Fn(&str) -> Option<bool>,
-        look: impl Fn(&File) -> OfFile<M>,
-    ) -> Option<OfFile<M>> {
-        let wanted = file.size <= READS.file_bytes && takes(&file.extension()) == Some(true);
-        if !wanted || self.matches.load(Ordering::Relaxed) > self.max_matches {
+    fn look<M>(&self, file: &File, look: impl Fn(&File) -> OfFile<M>) -> Option<OfFile<M>> {
+        if file.size > READS.file_bytes || self.matches.load(Ordering::Relaxed) > self.max_matches {
             return None;
         }
         let files = self.files.fetch_add(1, Ordering::Relaxed);
@@ -192,17 +192,16 @@ impl<M: Serialize> Report<M> {
         Report { out, max_results, truncated: false }
     }
 
-    /// Whether a file is one to search; one that is not is counted as what it is.
-    fn wants(&mut self, file: &File, takes: impl Fn(&str) -> Option<bool>) -> bool {
-        let ending = file.extension();
-        match takes(&ending) {
-            Some(true) => {}
-            Some(false) => return false,
-            None => {
-                self.unsearchable(&ending);
-                return false;
-            }
+    /// Counts a file that was not asked for, or can't be searched.
+    fn passed(&mut self, path: &str, takes: impl Fn(&str) -> Option<bool>) {
+        let ending = walk::extension(path);
+        if takes(&ending).is_none() {
+            self.unsearchable(&ending);
         }
+    }
+
+    /// Whether a file is short enough; a longer one is said.
+    fn wants(&mut self, file: &File) -> bool {
         if file.size <= READS.file_bytes {
             return true;
         }

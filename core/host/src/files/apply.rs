@@ -10,12 +10,11 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fs, io,
     path::{Path, PathBuf},
-    thread,
 };
 
 use didi_plugin_api::{
     ctx::{Change, Expect, Splice, Written},
-    digest::sha256_hex,
+    digest::{sha256_hex, sha256_hex_beside},
     project_path::ProjectPath,
     refusal::{Refusal, codes},
 };
@@ -27,9 +26,6 @@ use crate::cancel::Cancel;
 
 /// Changes of one pass.
 pub(super) const MAX_CHANGES: usize = 10_000;
-
-/// From this size on a content is hashed beside other work, in bytes.
-const HASHED_ALONE_BYTES: usize = 1024 * 1024;
 
 /// The locks of a pass by path, taken in that order.
 type Locks = BTreeMap<String, FileLock>;
@@ -111,17 +107,23 @@ impl ProjectFiles {
         let place = self.resolve(path)?;
         let shown = place.res_path();
         let before = read_present(&place)?;
-        let digest = before.as_deref().map(sha256_hex);
+        // Worked out beside the digest, and used once the digest is the expected one.
+        let (after, digest) = match &before {
+            Some(before) => {
+                let (after, digest) = sha256_hex_beside(before, || edit_of(change, &shown, before));
+                (after, Some(digest))
+            }
+            None => (None, None),
+        };
         check_expected(&shown, expect, digest.as_deref())?;
         let act = match change {
             Change::Write { text, .. } => {
                 let text = text.clone().into_bytes();
                 self.prepare_write(locks, &shown, &place, before.as_deref(), text)?
             }
-            Change::Edit { splices, .. } => {
-                let before = before.as_deref().ok_or_else(|| missing(&shown))?;
-                let after = edited(&shown, before, splices)?;
-                self.prepare_write(locks, &shown, &place, Some(before), after)?
+            Change::Edit { .. } => {
+                let after = after.ok_or_else(|| missing(&shown))??;
+                self.prepare_write(locks, &shown, &place, before.as_deref(), after)?
             }
             Change::Move { to, .. } => self.prepare_move(&shown, before.as_ref(), &place, to)?,
             Change::Remove { .. } if before.is_none() => return Err(missing(&shown)),
@@ -138,7 +140,7 @@ impl ProjectFiles {
         before: Option<&[u8]>,
         bytes: Vec<u8>,
     ) -> Result<Act, Refusal> {
-        let (finished, digest) = hashed_beside(&bytes, || {
+        let (finished, digest) = sha256_hex_beside(&bytes, || {
             lock_of(locks, shown).and_then(|lock| self.finish(lock, place.real(), &bytes))
         });
         let finished = finished.map_err(|error| unwritable(shown, &error))?;
@@ -176,19 +178,12 @@ impl ProjectFiles {
     }
 }
 
-/// The digest of a content, on a thread of its own beside `work` where the content is long.
-fn hashed_beside<R>(bytes: &[u8], work: impl FnOnce() -> R) -> (R, String) {
-    if bytes.len() < HASHED_ALONE_BYTES {
-        return (work(), sha256_hex(bytes));
+/// What an edit makes of a file; nothing where the change is another.
+fn edit_of(change: &Change, shown: &str, before: &[u8]) -> Option<Result<Vec<u8>, Refusal>> {
+    match change {
+        Change::Edit { splices, .. } => Some(edited(shown, before, splices)),
+        _ => None,
     }
-    thread::scope(|scope| {
-        let digest = scope.spawn(|| sha256_hex(bytes));
-        let done = work();
-        match digest.join() {
-            Ok(digest) => (done, digest),
-            Err(panic) => std::panic::resume_unwind(panic),
-        }
-    })
 }
 
 /// A file with splices in it; a text stays one.

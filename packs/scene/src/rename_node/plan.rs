@@ -11,7 +11,7 @@ use didi_formats::{
 };
 use didi_plugin_api::{
     ctx::{Change, Expect, Splice},
-    digest::sha256_hex,
+    digest::{sha256_hex, sha256_hex_beside},
     prelude::*,
 };
 
@@ -42,13 +42,12 @@ pub(super) struct FilePlan {
 impl FilePlan {
     fn new(
         path: &ProjectPath,
-        before: &[u8],
+        sha256: String,
         splices: &[edit::Splice],
         places: Vec<Place>,
     ) -> Self {
         let splices = splices.iter().map(|one| Splice::new(one.span.range(), one.text.as_str()));
-        let (path, sha256) = (path.res_path(), sha256_hex(before));
-        FilePlan { path, sha256, places, splices: splices.collect() }
+        FilePlan { path: path.res_path(), sha256, places, splices: splices.collect() }
     }
 
     /// The change of a file that is still as it was planned from.
@@ -81,7 +80,8 @@ pub(super) fn make(ctx: &Ctx<'_>, args: &Args) -> Result<Plan, Refusal> {
         return Err(refuse(codes::INVALID_ARGUMENTS, message, "in_scene"));
     }
     let bytes = ctx.project().read(&place, MAX_SCENE_BYTES)?;
-    let scene = parse(&place, &bytes)?;
+    let (scene, sha256) = sha256_hex_beside(&bytes, || parse(&place, &bytes));
+    let scene = scene?;
     let (target, path) = find(&scene, &args.target_node)?;
     let old = scene.nodes()[target].name.to_string();
     if old == args.new_name {
@@ -113,7 +113,7 @@ pub(super) fn make(ctx: &Ctx<'_>, args: &Args) -> Result<Plan, Refusal> {
     let is_root = path.is_empty();
     let found = planning.scene(&scene, &place, vec![path], unique)?;
     drop(scene);
-    planning.add(&place, &bytes, found);
+    planning.add(&place, || sha256, found);
     // A scene that uses this one gives its root a name of its own.
     if !is_root {
         planning.users(&bytes)?;
@@ -208,7 +208,7 @@ impl Planning<'_, '_> {
             places.insert(path, (aliases.clone(), unique));
             let found = self.scene(&scene, &place, aliases, unique)?;
             drop(scene);
-            self.add(&place, &bytes, found);
+            self.add(&place, || sha256_hex(&bytes), found);
         }
         Ok(())
     }
@@ -233,11 +233,11 @@ impl Planning<'_, '_> {
     fn add(
         &mut self,
         path: &ProjectPath,
-        before: &[u8],
+        sha256: impl FnOnce() -> String,
         (splices, places): (Vec<edit::Splice>, Vec<Place>),
     ) {
         if !splices.is_empty() {
-            self.plan.files.push(FilePlan::new(path, before, &splices, places));
+            self.plan.files.push(FilePlan::new(path, sha256(), &splices, places));
         }
     }
 
@@ -339,10 +339,10 @@ impl Planning<'_, '_> {
             }
         }
         if !splices.is_empty() {
-            self.plan.files.push(FilePlan::new(&path, &bytes, &splices, changed));
+            self.plan.files.push(FilePlan::new(&path, sha256_hex(&bytes), &splices, changed));
         }
         if !left.is_empty() {
-            self.plan.left.push(FilePlan::new(&path, &bytes, &[], left));
+            self.plan.left.push(FilePlan::new(&path, sha256_hex(&bytes), &[], left));
         }
         Ok(())
     }
