@@ -123,7 +123,7 @@ pub fn files(
 pub enum Seen<T> {
     /// It was asked for, with what was said of it.
     File(File, T),
-    /// It was not: its `res://` path, and nothing of it was read.
+    /// It was not: its `res://` path, and nothing of it was read. These come first, in no order.
     Passed(String),
 }
 
@@ -180,15 +180,17 @@ pub fn all_files(
 /// An entry as a thread of the walk found it.
 enum Found<T> {
     File(Listed<T>),
+    Passed(String),
     Link,
     Undecodable(String),
     Failed,
 }
 
-/// A file and the text that it is ordered by.
+/// A file that was asked for, and the text that it is ordered by.
 struct Listed<T> {
     key: String,
-    seen: Seen<T>,
+    file: File,
+    said: T,
 }
 
 /// Lists with several threads, then hands the files over in order: what a folder is asked of the system costs more
@@ -233,6 +235,7 @@ fn walk<T: Send>(
         loop {
             match entries.recv_timeout(LOOK_EVERY) {
                 Ok(Found::File(listed)) => files.push(listed),
+                Ok(Found::Passed(path)) => _ = each(Seen::Passed(path)),
                 Ok(Found::Link) => met.links += 1,
                 Ok(Found::Undecodable(name)) => met.add_undecodable(name),
                 Ok(Found::Failed) => met.failed = true,
@@ -246,8 +249,8 @@ fn walk<T: Send>(
     met.undecodable.sort();
     met.undecodable.truncate(MAX_UNDECODABLE);
     files.sort_unstable_by(|one: &Listed<T>, other| one.key.cmp(&other.key));
-    for Listed { seen, .. } in files {
-        if each(seen).is_break() {
+    for Listed { file, said, .. } in files {
+        if each(Seen::File(file, said)).is_break() {
             break;
         }
     }
@@ -269,16 +272,16 @@ fn sort_out<T>(
     let Some(path) = res_path(inner) else {
         return Some(Found::Undecodable(format!("res://{}", inner.to_string_lossy())));
     };
+    if !asks(&path) {
+        return Some(Found::Passed(path));
+    }
     // Folder by folder, each by name: the mark between names counts before every letter.
     let key = path.replace('/', "\0");
-    if !asks(&path) {
-        return Some(Found::File(Listed { key, seen: Seen::Passed(path) }));
-    }
     let Ok(facts) = entry.metadata() else { return Some(Found::Failed) };
     let (size, stamp) = (facts.len(), Stamp::of(&facts));
     let file = File { path, size, stamp, real: entry.into_path() };
     let said = look(&file);
-    Some(Found::File(Listed { key, seen: Seen::File(file, said) }))
+    Some(Found::File(Listed { key, file, said }))
 }
 
 /// The path below the project as the engine spells it; `None` for a name that is not UTF-8.

@@ -99,20 +99,27 @@ pub(crate) fn list(ctx: &Ctx<'_>, limits: &Limits) -> Result<Files, Refusal> {
 
 /// Reads a file whole; the error is a sentence.
 pub(crate) fn read(file: &File, max_bytes: u64) -> Result<Vec<u8>, String> {
+    let mut bytes = vec![];
+    read_into(file, max_bytes, &mut bytes)?;
+    Ok(bytes)
+}
+
+/// As [`read`], in place of what a buffer held.
+pub(crate) fn read_into(file: &File, max_bytes: u64, bytes: &mut Vec<u8>) -> Result<(), String> {
     let unreadable = |error: std::io::Error| format!("it can't be read: {error}");
     let mut opened = fs::File::open(&file.real).map_err(unreadable)?;
     // Room for one byte more than it had: a read that leaves it empty has seen the end.
     let room = usize::try_from(file.size.min(max_bytes)).unwrap_or(0) + 1;
-    let mut bytes = vec![0; room];
-    let first = opened.read(&mut bytes).map_err(unreadable)?;
+    bytes.resize(room, 0);
+    let first = opened.read(bytes).map_err(unreadable)?;
     bytes.truncate(first);
     if first + 1 != room {
-        opened.take(max_bytes + 1 - first as u64).read_to_end(&mut bytes).map_err(unreadable)?;
+        opened.take(max_bytes + 1 - first as u64).read_to_end(bytes).map_err(unreadable)?;
     }
     if bytes.len() as u64 > max_bytes {
         return Err("it grew while it was read".into());
     }
-    Ok(bytes)
+    Ok(())
 }
 
 /// What names what in a project.

@@ -5,6 +5,8 @@
 //!
 //! Spec: P-50, search.
 
+use std::cell::RefCell;
+
 use didi_plugin_api::prelude::*;
 use didi_project::walk::{self, File};
 use grep_matcher::Matcher;
@@ -24,6 +26,8 @@ mod tests;
 const MAX_PREVIEW_BYTES: usize = 1_024;
 /// Bytes of a long line that are shown before the match.
 const BYTES_BEFORE: usize = 256;
+/// Largest buffer that a thread keeps, in bytes.
+const MAX_BUFFER_BYTES: usize = 256 * 1024;
 /// Most matches of one call.
 const MAX_RESULTS: usize = 500;
 
@@ -156,14 +160,35 @@ fn matcher(args: &Args) -> Result<RegexMatcher, Refusal> {
         .map_err(|error| invalid("query", format!("`query` can't be searched for: {error}")))
 }
 
-/// Searches one file; the error is a sentence.
+thread_local! {
+    /// What a thread reads its files into, one after the other.
+    static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(vec![]) };
+}
+
+/// Reads and searches one file; the error is a sentence.
 fn search(
     file: &File,
     matcher: &RegexMatcher,
     max_matches: usize,
 ) -> Result<Searched<Match>, String> {
-    let bytes = scan::read(file, READS.file_bytes)?;
-    let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&bytes);
+    BUFFER.with_borrow_mut(|bytes| {
+        let searched = scan::read_into(file, READS.file_bytes, bytes)
+            .and_then(|()| search_bytes(&file.path, bytes, matcher, max_matches));
+        // A thread that stays keeps no more than most files need.
+        if bytes.capacity() > MAX_BUFFER_BYTES {
+            *bytes = vec![];
+        }
+        searched
+    })
+}
+
+fn search_bytes(
+    path: &str,
+    bytes: &[u8],
+    matcher: &RegexMatcher,
+    max_matches: usize,
+) -> Result<Searched<Match>, String> {
+    let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     if std::str::from_utf8(text).is_err() {
         return Err("it is not UTF-8 text".into());
     }
@@ -177,8 +202,7 @@ fn search(
         .bom_sniffing(false)
         .line_number(true)
         .build();
-    let mut collector =
-        Collector { path: &file.path, matcher, max_matches, found: vec![], cut: false };
+    let mut collector = Collector { path, matcher, max_matches, found: vec![], cut: false };
     searcher
         .search_slice(matcher, text, &mut collector)
         .map_err(|error| format!("it can't be searched: {error}"))?;
