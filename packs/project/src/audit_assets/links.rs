@@ -26,6 +26,9 @@ pub(super) struct BrokenReference {
     pub(super) confirmed_by_engine: bool,
 }
 
+/// Tags by which an extension's entries name a system.
+const SYSTEMS: [&str; 6] = ["android", "ios", "linux", "macos", "web", "windows"];
+
 #[derive(Debug, Serialize)]
 pub(super) struct UidMismatch {
     source: String,
@@ -105,7 +108,9 @@ pub(super) fn broken(
             // What the engine writes is not there before; a movie is a place to write to.
             let made = reference.target.starts_with("res://.godot/")
                 || reference.detail.ends_with("movie_file");
-            if !checked || made {
+            let elsewhere =
+                file.extension() == "gdextension" && is_for_another_system(&reference.detail);
+            if !checked || made || elsewhere {
                 continue;
             }
             let kind = if reference.by_uid() {
@@ -124,6 +129,13 @@ pub(super) fn broken(
     }
     broken.sort_by(|one, other| (&one.source, one.line).cmp(&(&other.source, other.line)));
     Ok((broken, mismatches))
+}
+
+/// Whether an entry of an extension is for another system than this one, where nobody needs its library.
+fn is_for_another_system(detail: &str) -> bool {
+    let key = detail.rsplit('/').next().unwrap_or_default();
+    let mut tags = key.split('.');
+    tags.any(|tag| SYSTEMS.contains(&tag) && tag != std::env::consts::OS)
 }
 
 /// The external resources of a scene: every mix of uid and path.

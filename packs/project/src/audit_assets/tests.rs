@@ -208,3 +208,17 @@ fn the_record_of_the_engine_says_whether_an_import_is_fresh() {
     lay_bytes(dir.path(), made, b"x");
     assert_eq!(kinds(), ["output_changed_since_import"]);
 }
+
+#[test]
+fn an_extension_needs_the_library_of_this_system_alone() {
+    let own = std::env::consts::OS;
+    let text = format!(
+        "[configuration]\nentry_symbol = \"e\"\n\n[libraries]\nlinux.debug.x86_64 = \"linux.lib\"\n\
+         windows.debug.x86_64 = \"windows.lib\"\nmacos.debug = \"macos.lib\"\n{own}.release = \"gone.lib\"\n"
+    );
+    let beside = format!("x/{own}.lib");
+    let answer = audit(&[("x/x.gdextension", &text), (&beside, "")]);
+    let broken = answer["broken_references"].as_array().unwrap();
+    assert_eq!(broken.len(), 1, "{broken:?}");
+    assert_eq!(broken[0]["target"], "res://x/gone.lib");
+}
