@@ -8,7 +8,7 @@ use std::{
 };
 
 use didi_tests::{
-    Project,
+    Caller, Project,
     live::{Display, Engine, sessions},
 };
 use didi_wire::{
@@ -35,6 +35,19 @@ fn a_killed_engine_is_stale_and_swept_with_its_socket() {
     assert_eq!((swept.descriptors, swept.sockets), (1, 1));
     assert!(!std::path::Path::new(&identity.endpoint).exists());
     assert!(discovery::scan(&dir).unwrap().diagnostics.is_empty());
+}
+
+#[test]
+fn a_listing_shows_what_a_killed_engine_left_and_takes_it_away() {
+    let project = Project::sample();
+    let Some(engine) = Engine::game(&project) else { return };
+    let endpoint = engine.descriptor().identity.endpoint.clone();
+    let mut caller = Caller::of(&project);
+    drop(engine);
+    let mut listed = || caller.answered("runtime_list_sessions", json!({}))["sessions"].clone();
+    assert_eq!(listed()[0]["stale"], true);
+    assert!(!std::path::Path::new(&endpoint).exists(), "the socket stays");
+    assert_eq!(listed(), json!([]));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use std::{
 use didi_plugin_api::prelude::*;
 use didi_wire::{
     descriptor::Identity,
-    discovery::{Diagnostic, Scan},
+    discovery::{self, Diagnostic, Scan},
 };
 use schemars::{Schema, SchemaGenerator, json_schema};
 
@@ -179,7 +179,9 @@ pub fn tools(state: &Arc<State>) -> Vec<Tool> {
 }
 
 fn list(state: &State, args: &ListArgs) -> ToolResult {
-    let Scan { sessions, stale, diagnostics } = state.routes.scan()?;
+    let scan = state.routes.scan()?;
+    sweep(state, &scan);
+    let Scan { sessions, stale, diagnostics } = scan;
     let selected = state.routes.selected().map(|route| route.identity().session_id);
     let wanted = args.project_path.as_ref().map(|path| canonical(path));
     let sessions = sessions
@@ -202,6 +204,14 @@ fn list(state: &State, args: &ListArgs) -> ToolResult {
         diagnostics: diagnostics.into_iter().take(MAX_LISTED).map(shown).collect(),
         descriptor_directory: state.routes.folder().path.display().to_string(),
     })
+}
+
+/// Takes away what ended engines left; the list that is being made still shows it.
+fn sweep(state: &State, scan: &Scan) {
+    match discovery::sweep(state.routes.folder(), scan) {
+        Ok(swept) => tracing::debug!(?swept, "the session folder was tidied"),
+        Err(fault) => tracing::debug!("the session folder was not tidied: {fault}"),
+    }
 }
 
 fn canonical(path: &str) -> PathBuf {
