@@ -25,7 +25,10 @@ use didi_wire::{
     frame::{Decoder, encode},
     session_dir::SessionDir,
 };
-use rustix::process::{Pid, Signal, getpid, kill_process};
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    process::{Pid, Signal, getpid, kill_process},
+};
 use serde_json::{Value, json};
 
 use crate::{built_folder, scripted::descriptor, server::PATIENCE};
@@ -326,8 +329,11 @@ fn serve_one(mut stream: &UnixStream, shared: &Shared) -> Goes {
         return false;
     }
     decoder.push(&first);
-    // Taken once something has come: the fault is this request's from here on.
-    let plan = shared.armed.lock().expect("nobody panics with it").take();
+    // Taken once something has come: the fault is this request's from here on. What lies in a connection that its
+    // server has given up, while this process was stopped, is not the request that the fault is meant for.
+    let mut armed = shared.armed.lock().expect("nobody panics with it");
+    let plan = if has_hung_up(stream) { None } else { armed.take() };
+    drop(armed);
     let Some(payload) = read_request(stream, decoder, plan.as_ref(), shared) else { return false };
     let mut request = Request::from_slice(&payload).expect("servers send sound requests");
     let shown = request.params.shift_remove(TOKEN_PARAM);
@@ -391,6 +397,13 @@ fn act(request: &Request, shared: &Shared) -> Value {
         "scene.getProperty" => json!({"value": text("property_name")}),
         other => panic!("`{other}` is not asked by these tests"),
     }
+}
+
+/// Whether the other end is closed, whatever is still to be read.
+fn has_hung_up(stream: &UnixStream) -> bool {
+    let mut asked = [PollFd::new(stream, PollFlags::empty())];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut asked, Some(&now)).is_ok() && asked[0].revents().contains(PollFlags::HUP)
 }
 
 /// The fault, if this is its point.
