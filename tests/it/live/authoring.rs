@@ -56,6 +56,21 @@ fn a_scene_is_made_filled_saved_and_loaded_by_another_engine() {
     assert!(lamp.as_str().unwrap().starts_with("/root/New/Player/"));
 }
 
+/// Connections but for those of the editor's own docks, which come and go a frame later.
+fn without_the_editors(mut listed: Value) -> Value {
+    match &mut listed {
+        Value::Array(items) => {
+            items.retain(|item| item["origin"] != "editor");
+            items.iter_mut().for_each(|item| *item = without_the_editors(item.take()));
+        }
+        Value::Object(members) => {
+            members.values_mut().for_each(|member| *member = without_the_editors(member.take()));
+        }
+        _ => {}
+    }
+    listed
+}
+
 #[test]
 fn every_edit_is_undone_and_redone() {
     let project = Project::sample();
@@ -114,6 +129,7 @@ fn every_edit_is_undone_and_redone() {
             let read = client.done("scene.getProperty", watched.clone())["reads"].clone();
             let groups = client.done("scene.getGroupMembers", json!({"group": "kept"}));
             let tick = client.ask("signal.listConnections", json!({"emitter_node": "Second/Tick"}));
+            let tick = tick.map(without_the_editors);
             let third = client.ask(
                 "scene.getProperty",
                 json!({"target_node": "Third", "property_name": "script"}),
