@@ -61,10 +61,14 @@ fn without_the_editors(mut listed: Value) -> Value {
     match &mut listed {
         Value::Array(items) => {
             items.retain(|item| item["origin"] != "editor");
-            items.iter_mut().for_each(|item| *item = without_the_editors(item.take()));
+            for item in items {
+                *item = without_the_editors(item.take());
+            }
         }
         Value::Object(members) => {
-            members.values_mut().for_each(|member| *member = without_the_editors(member.take()));
+            for member in members.values_mut() {
+                *member = without_the_editors(member.take());
+            }
         }
         _ => {}
     }
