@@ -95,7 +95,7 @@ pub(super) struct Installed {
     /// The description's bytes, if it is there.
     pub(super) description: Option<Vec<u8>>,
     /// The library that the engine would load here.
-    pub(super) library: Library,
+    pub(super) binary: Library,
 }
 
 /// The library of an installed addon.
@@ -125,14 +125,14 @@ impl Installed {
     /// Looks at a project.
     pub(super) fn look(files: &ProjectFiles) -> Self {
         let description = files.read(DESCRIPTION).ok();
-        let library = match &description {
+        let binary = match &description {
             None => Library::Unnamed(format!("`{DESCRIPTION}` is missing")),
             Some(bytes) => match library_of(bytes) {
                 Ok(path) => judge(files, path),
                 Err(fault) => *fault,
             },
         };
-        Installed { description, library }
+        Installed { description, binary }
     }
 
     /// Whether nothing at all is there.
@@ -238,7 +238,7 @@ pub(super) fn install(files: &ProjectFiles, own: Result<Own, String>, replaces: 
         Err(why) => return without_own(&installed, &why),
     };
     if !replaces {
-        match &installed.library {
+        match &installed.binary {
             Library::Known { stamp, .. } if compare(stamp) == Ordering::Greater => {
                 let seen = format!(
                     "Didi {} is installed, newer than this program, and was left alone",
@@ -269,7 +269,7 @@ pub(super) fn install(files: &ProjectFiles, own: Result<Own, String>, replaces: 
 fn without_own(installed: &Installed, why: &str) -> Step {
     let remedy =
         "name the library or its folder with --addon, or build it: `cargo build -p didi-godot`";
-    match &installed.library {
+    match &installed.binary {
         Library::Known { stamp, .. } if compare(stamp) == Ordering::Equal => {
             let seen = format!("Didi {} is installed; {why}", stamp.version);
             Step::finding("addon", State::Warn, "addon_source_missing", seen, remedy)
@@ -315,7 +315,7 @@ pub(super) fn diagnose(files: &ProjectFiles, own: &Result<Own, String>) -> Vec<S
         return vec![Step::finding("addon", State::Fail, "addon_missing", seen, SETUP)];
     }
     let fail = |code, seen: &str| Step::finding("addon", State::Fail, code, seen, SETUP);
-    let mut steps = vec![match &installed.library {
+    let mut steps = vec![match &installed.binary {
         Library::Unnamed(why) => fail("addon_broken", why),
         Library::Missing(why) => fail("library_missing", why),
         Library::Broken(why) => fail("library_broken", why),

@@ -38,7 +38,7 @@ fn an_addon_is_installed_once() {
     assert_eq!(install(&files, Ok(own(OURS)), false).state, State::Done);
     assert_eq!(install(&files, Ok(own(OURS)), false).state, State::Unchanged);
     assert_eq!(files.read(DESCRIPTION).unwrap(), TEMPLATE);
-    let Library::Known { stamp, .. } = Installed::look(&files).library else {
+    let Library::Known { stamp, .. } = Installed::look(&files).binary else {
         panic!("it is known")
     };
     assert_eq!(stamp, AddonStamp::own(OURS));
