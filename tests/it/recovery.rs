@@ -20,15 +20,24 @@ struct Managed {
     workspace: PathBuf,
 }
 
+fn workspace_of(project: &Project) -> PathBuf {
+    project.outside().join("recovery")
+}
+
+/// A server that works on a copy of a project, in an editor of its own.
+fn managing(project: &Project, engine: &Path) -> Launch {
+    Launch::over(project.root())
+        .args(["--managed-editor".as_ref(), engine.as_os_str()])
+        .args(["--recovery-workspace".as_ref(), workspace_of(project).as_os_str()])
+        .env("DIDI_SESSION_DIR", sessions(project).path)
+}
+
 impl Managed {
     fn start(original: Project) -> Option<Self> {
         let engine = godot()?;
-        let workspace = original.outside().join("recovery");
-        let mut server = Launch::over(original.root())
-            .args(["--managed-editor".as_ref(), engine.as_os_str()])
-            .args(["--recovery-workspace".as_ref(), workspace.as_os_str()])
+        let workspace = workspace_of(&original);
+        let mut server = managing(&original, &engine)
             .args(["--managed-ready-within", "300"])
-            .env("DIDI_SESSION_DIR", sessions(&original).path)
             .env("XDG_CONFIG_HOME", original.outside().join("config"))
             .env("XDG_CACHE_HOME", original.outside().join("cache"))
             .start();
@@ -437,13 +446,7 @@ fn what_can_not_be_managed_is_refused_before_anything_is_made() {
 fn an_editor_that_does_not_come_up_is_told() {
     let project = Project::sample();
     let engine = didi_tests::stub_engine(project.outside(), "exit 1");
-    let workspace = project.outside().join("recovery");
-    let mut server = Launch::over(project.root())
-        .args(["--managed-editor".as_ref(), engine.as_os_str()])
-        .args(["--recovery-workspace".as_ref(), workspace.as_os_str()])
-        .args(["--tools", "core"])
-        .env("DIDI_SESSION_DIR", sessions(&project).path)
-        .start();
+    let mut server = managing(&project, &engine).args(["--tools", "core"]).start();
     server.initialize("2025-06-18", json!({}));
     let params = json!({"name": "scene_open", "arguments": open()});
     let refused = server.request("tools/call", params)["result"].clone();
@@ -476,15 +479,7 @@ func _process(_delta):
 #[test]
 fn an_editor_that_was_closed_is_not_started_again_by_itself() {
     let project = Project::sample();
-    project.write("addons/quitter/quitter.gd", QUITTER);
-    project.write(
-        "addons/quitter/plugin.cfg",
-        "[plugin]\n\nname=\"Quitter\"\ndescription=\"\"\nauthor=\"\"\nversion=\"1\"\nscript=\"quitter.gd\"\n",
-    );
-    let settings = project.text("project.godot").unwrap();
-    let plugin =
-        "\n[editor_plugins]\n\nenabled=PackedStringArray(\"res://addons/quitter/plugin.cfg\")\n";
-    project.write("project.godot", settings + plugin);
+    project.add_plugin("quitter", QUITTER);
     let Some(mut managed) = Managed::start(project) else { return };
     let setting = json!({"setting": "application/config/name"});
     assert_eq!(managed.done("project_get_setting", setting.clone())["execution_mode"], "live");

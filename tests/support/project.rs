@@ -100,6 +100,23 @@ impl Project {
         fs::create_dir_all(folder).expect("the file's folder can be made");
         fs::write(&file, text).expect("the file can be written");
     }
+
+    /// Lays a plugin of the editor and enables it.
+    ///
+    /// # Panics
+    /// When the project's settings can't be read or written.
+    pub fn add_plugin(&self, name: &str, script: &str) {
+        self.write(&format!("addons/{name}/{name}.gd"), script);
+        let about = format!(
+            "[plugin]\n\nname=\"{name}\"\ndescription=\"\"\nauthor=\"\"\nversion=\"1\"\nscript=\"{name}.gd\"\n"
+        );
+        self.write(&format!("addons/{name}/plugin.cfg"), about);
+        let settings = self.text("project.godot").expect("a project has settings");
+        let enabled = format!(
+            "\n[editor_plugins]\n\nenabled=PackedStringArray(\"res://addons/{name}/plugin.cfg\")\n"
+        );
+        self.write("project.godot", settings + &enabled);
+    }
 }
 
 impl Project {

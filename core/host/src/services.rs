@@ -158,34 +158,28 @@ impl Services {
         progress: Option<Progress>,
     ) -> Self {
         Services {
-            shared: shared.clone(),
-            mode,
             may_write: tool.effects.mutates_project && !preview,
             previews: preview,
-            job: false,
-            label: tool.name.clone(),
-            cancel: cancel.clone(),
             progress,
-            engine: None,
             methods: tool.bridge_methods.clone(),
-            session: None,
-            plan: None,
-            caller: FileCaller::default(),
-            done: Mutex::default(),
-            games: Mutex::default(),
-            scratch: Mutex::default(),
+            ..Self::of(shared, &tool.name, mode, cancel)
         }
     }
 
     /// Services for reading a resource.
     pub fn for_resource(shared: &Shared, uri: &str, mode: Mode, cancel: &Cancel) -> Self {
+        Self::of(shared, uri, mode, cancel)
+    }
+
+    /// Services that read only, for whoever is called so in the log.
+    fn of(shared: &Shared, label: &str, mode: Mode, cancel: &Cancel) -> Self {
         Services {
             shared: shared.clone(),
             mode,
             may_write: false,
             previews: true,
             job: false,
-            label: uri.to_owned(),
+            label: label.to_owned(),
             cancel: cancel.clone(),
             progress: None,
             engine: None,

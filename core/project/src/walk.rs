@@ -123,7 +123,7 @@ pub fn files(
 pub enum Seen<T> {
     /// It was asked for, with what was said of it.
     File(File, T),
-    /// It was not: its `res://` path, and nothing of it was read. These come first, in no order.
+    /// It was not: its `res://` path, and nothing of it was read. These come first, in no order, and all of them.
     Passed(String),
 }
 
@@ -136,7 +136,7 @@ pub fn files_looked_at<T: Send>(
     look: impl Fn(&File) -> T + Sync,
     each: impl FnMut(Seen<T>) -> ControlFlow<()>,
 ) -> Result<Met, Refusal> {
-    walk(ctx, start, belongs, |path| asks(path), look, each)
+    walk(ctx, start, belongs, asks, look, each)
 }
 
 /// Every file, with nothing said of it.

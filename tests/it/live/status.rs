@@ -34,15 +34,7 @@ func _process(_delta):
 
 fn watched() -> Option<(Project, Engine)> {
     let project = Project::sample();
-    project.write("addons/witness/witness.gd", WITNESS);
-    project.write(
-        "addons/witness/plugin.cfg",
-        "[plugin]\n\nname=\"Witness\"\ndescription=\"\"\nauthor=\"\"\nversion=\"1\"\nscript=\"witness.gd\"\n",
-    );
-    let settings = project.text("project.godot").unwrap();
-    let plugin =
-        "\n[editor_plugins]\n\nenabled=PackedStringArray(\"res://addons/witness/plugin.cfg\")\n";
-    project.write("project.godot", settings + plugin);
+    project.add_plugin("witness", WITNESS);
     let engine = Engine::editor(&project)?;
     Some((project, engine))
 }

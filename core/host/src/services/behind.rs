@@ -127,6 +127,8 @@ impl Behind<'_> {
                 }
             }
         }
+        let unasked = Value::from("the editor was not asked to read it anew");
+        told.errors.extend(left.into_iter().map(|path| (path, unasked.clone())));
         self.open_again(&told);
         if done.writes.iter().any(|one| one.path == SETTINGS) {
             let why =

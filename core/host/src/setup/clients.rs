@@ -197,9 +197,7 @@ impl Client {
 
     /// The file with the entry; `None` when it has it already.
     fn edited(self, before: Option<&[u8]>, entry: &Entry) -> Result<Option<Vec<u8>>, Fault> {
-        const MARK: &str = "\u{feff}";
-        let text = text_of(before.unwrap_or_default())?;
-        let body = text.strip_prefix(MARK).unwrap_or(text);
+        let (mark, body) = text_of(before.unwrap_or_default())?;
         let current = self.current(body)?;
         let wanted = entry.wanted(current.as_ref(), self);
         if current.as_ref() == Some(&wanted) {
@@ -210,7 +208,6 @@ impl Client {
         if self.current(&after)?.as_ref() != Some(&wanted) {
             return Err(Fault::new("the entry can't be put into a file of this form"));
         }
-        let mark = if text.len() == body.len() { "" } else { MARK };
         Ok(Some(format!("{mark}{after}").into_bytes()))
     }
 
@@ -232,8 +229,7 @@ impl Client {
             Ok(None) => return missing(format!("`{file}` is not there")),
             Err(refusal) => return Step::refused(step, &refusal),
         };
-        let current = text_of(&bytes)
-            .and_then(|text| self.current(text.strip_prefix('\u{feff}').unwrap_or(text)));
+        let current = text_of(&bytes).and_then(|(_, body)| self.current(body));
         let current = match current {
             Ok(Some(current)) => current,
             Ok(None) => return missing(format!("`{file}` has no server `{NAME}`")),
@@ -277,14 +273,17 @@ impl Client {
     }
 }
 
-fn text_of(bytes: &[u8]) -> Result<&str, Fault> {
+/// A file's byte order mark, if it has one, and its text behind that.
+fn text_of(bytes: &[u8]) -> Result<(&str, &str), Fault> {
     if bytes.len() > MAX_BYTES {
         return Err(Fault::new(format!("it has more than {MAX_BYTES} bytes")));
     }
-    std::str::from_utf8(bytes).map_err(|error| {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
         let valid = std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default();
         Fault::at(valid, valid.len(), "it is not UTF-8")
-    })
+    })?;
+    let mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    Ok(text.split_at(mark))
 }
 
 fn unreadable(step: String, file: &str, fault: &Fault) -> Step {

@@ -181,26 +181,19 @@ impl SetupOptions {
     /// The clients that are set up: those that were named, or all.
     fn clients(&self) -> Vec<Client> {
         use crate::cli::ClientOption;
-        let mut clients: Vec<Client> = vec![];
-        for option in &self.client {
-            match option {
-                ClientOption::All => clients.extend(Client::ALL),
-                ClientOption::ClaudeCode => clients.push(Client::ClaudeCode),
-                ClientOption::Cursor => clients.push(Client::Cursor),
-                ClientOption::Vscode => clients.push(Client::Vscode),
-                ClientOption::Codex => clients.push(Client::Codex),
-            }
-        }
-        if clients.is_empty() {
-            return Client::ALL.to_vec();
-        }
-        let mut seen = vec![];
-        clients.retain(|client| {
-            !seen.contains(client) && {
-                seen.push(*client);
-                true
-            }
+        let named = self.client.iter().flat_map(|option| match option {
+            ClientOption::All => Client::ALL.to_vec(),
+            ClientOption::ClaudeCode => vec![Client::ClaudeCode],
+            ClientOption::Cursor => vec![Client::Cursor],
+            ClientOption::Vscode => vec![Client::Vscode],
+            ClientOption::Codex => vec![Client::Codex],
         });
-        clients
+        let mut clients: Vec<Client> = vec![];
+        for client in named {
+            if !clients.contains(&client) {
+                clients.push(client);
+            }
+        }
+        if clients.is_empty() { Client::ALL.to_vec() } else { clients }
     }
 }
