@@ -95,9 +95,37 @@ pub(crate) fn search<M: Serialize + Send>(
     look: impl Fn(&File) -> OfFile<M> + Sync,
 ) -> ToolResult {
     let mut report = Report::new(ctx, search, max_results);
-    let ahead = Ahead::new(max_results);
-    let mut bytes = 0;
-    let mut found: Vec<(File, Option<OfFile<M>>)> = vec![];
+    let mut found = gather(ctx, &mut report, start, takes, &look)?;
+    let open = found.iter().position(|(_, searched)| searched.is_none()).unwrap_or(found.len());
+    let left: Vec<_> =
+        found.split_off(open).into_iter().map(|(file, done)| (file, Mutex::new(done))).collect();
+    for (file, searched) in found {
+        if searched.is_some_and(|searched| report.take(&file, searched).is_break()) {
+            return report.answer();
+        }
+    }
+    parallel::each(
+        ctx,
+        &left,
+        |(file, done)| {
+            let done = done.lock().unwrap_or_else(PoisonError::into_inner).take();
+            done.unwrap_or_else(|| look(file))
+        },
+        |(file, _), searched| report.take(file, searched),
+    )?;
+    report.answer()
+}
+
+/// The files within the bounds in order of path, each with its search where that was done on the way.
+fn gather<M: Serialize + Send>(
+    ctx: &Ctx<'_>,
+    report: &mut Report<M>,
+    start: &ProjectPath,
+    takes: impl Fn(&str) -> Option<bool> + Sync,
+    look: impl Fn(&File) -> OfFile<M> + Sync,
+) -> Result<Vec<(File, Option<OfFile<M>>)>, Refusal> {
+    let ahead = Ahead::new(report.max_results);
+    let (mut found, mut bytes) = (vec![], 0);
     let met = walk::files_looked_at(
         ctx,
         start,
@@ -122,24 +150,7 @@ pub(crate) fn search<M: Serialize + Send>(
         },
     )?;
     report.met(&met);
-    let open = found.iter().position(|(_, searched)| searched.is_none()).unwrap_or(found.len());
-    let left: Vec<_> =
-        found.split_off(open).into_iter().map(|(file, done)| (file, Mutex::new(done))).collect();
-    for (file, searched) in found {
-        if searched.is_some_and(|searched| report.take(&file, searched).is_break()) {
-            return report.answer();
-        }
-    }
-    parallel::each(
-        ctx,
-        &left,
-        |(file, done)| {
-            let done = done.lock().unwrap_or_else(PoisonError::into_inner).take();
-            done.unwrap_or_else(|| look(file))
-        },
-        |(file, _), searched| report.take(file, searched),
-    )?;
-    report.answer()
+    Ok(found)
 }
 
 /// What is searched while the folders are still listed: no more than one answer can hold.
