@@ -75,6 +75,9 @@ pub(crate) enum Search {
 /// The search of one file; the error is a sentence.
 type OfFile<M> = Result<Searched<M>, String>;
 
+/// A file that is to be searched, and its search where that is done.
+type Found<M> = (File, Option<OfFile<M>>);
+
 /// The answer while it grows.
 struct Report<M> {
     out: Out<M>,
@@ -123,7 +126,7 @@ fn gather<M: Serialize + Send>(
     start: &ProjectPath,
     takes: impl Fn(&str) -> Option<bool> + Sync,
     look: impl Fn(&File) -> OfFile<M> + Sync,
-) -> Result<Vec<(File, Option<OfFile<M>>)>, Refusal> {
+) -> Result<Vec<Found<M>>, Refusal> {
     let ahead = Ahead::new(report.max_results);
     let (mut found, mut bytes) = (vec![], 0);
     let met = walk::files_looked_at(
