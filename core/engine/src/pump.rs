@@ -30,6 +30,9 @@ pub const MAX_COMMANDS_A_FRAME: usize = 64;
 /// How long a frame that has changed something waits for another command before the engine goes on with it.
 const SETTLE: Duration = Duration::from_millis(2);
 
+/// How long a burst of changes may hold a frame, from its first change on.
+const BURST: Duration = Duration::from_millis(20);
+
 /// Carries out commands, frame by frame.
 pub struct Pump {
     queue: Arc<Queue>,
@@ -58,14 +61,18 @@ impl Pump {
         let _ = catch_unwind(AssertUnwindSafe(|| backend.each_frame()));
         self.poll();
         let mut begun = 0;
-        let mut end = end;
+        let mut stay = end;
+        let mut burst_end = None;
         while begun < MAX_COMMANDS_A_FRAME && backend.is_ready() {
             if let Some(command) = self.queue.take() {
                 begun += 1;
                 if self.begin(backend, &command) == Effect::Changes {
-                    end = end.map(|end| end.min(Instant::now() + SETTLE));
+                    let now = Instant::now();
+                    let burst_end = *burst_end.get_or_insert(now + BURST);
+                    // A frame that drew for long has no sleep left, and the burst shares it all the same.
+                    stay = end.map(|_| burst_end.min(now + SETTLE));
                 }
-            } else if !self.stays(end) {
+            } else if !self.stays(stay) {
                 break;
             }
         }

@@ -1,4 +1,5 @@
 use std::{
+    cell::Cell,
     rc::Rc,
     thread::{self, ScopedJoinHandle},
 };
@@ -238,4 +239,27 @@ fn what_the_engine_prints_stands_beside_the_answer() {
     let lines = answer.unwrap()["engine_diagnostics"].clone();
     assert_eq!(lines.as_array().unwrap().len(), 1);
     assert_eq!(lines[0]["message"], "during");
+}
+
+#[test]
+fn a_frame_goes_on_soon_after_a_change_whatever_it_could_wait_for() {
+    let bench = Bench::new();
+    thread::scope(|scope| {
+        let callers: Vec<_> = (0..3).map(|_| bench.send(scope, "scene.open")).collect();
+        let begun = Cell::new(0);
+        let mut backend = Scripted(|_: &Call| {
+            begun.set(begun.get() + 1);
+            Step::Done(Ok(Value::Null))
+        });
+        let mut pump = bench.pump(SessionKind::Editor);
+        let started = Instant::now();
+        // A caller may come after a frame has gone on; it has the next one then.
+        while begun.get() < callers.len() {
+            pump.frame(&mut backend, Some(Instant::now() + 10 * PATIENCE));
+        }
+        assert!(started.elapsed() < PATIENCE, "a frame stayed for all of its time");
+        for caller in callers {
+            caller.join().unwrap().unwrap();
+        }
+    });
 }
