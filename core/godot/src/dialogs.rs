@@ -23,9 +23,10 @@ fn shown_windows() -> Vec<Gd<Window>> {
     let display = DisplayServer::singleton();
     for id in display.get_window_list().as_slice() {
         let instance = display.window_get_attached_instance_id_ex().window_id(*id).done();
-        let instance = u64::try_from(instance).ok().filter(|id| *id != 0).map(|id| {
-            Gd::<Window>::try_from_instance_id(InstanceId::from_i64(id.cast_signed()))
-        });
+        let instance = u64::try_from(instance)
+            .ok()
+            .filter(|id| *id != 0)
+            .map(|id| Gd::<Window>::try_from_instance_id(InstanceId::from_i64(id.cast_signed())));
         if let Some(Ok(window)) = instance
             && window != root
         {

@@ -268,7 +268,8 @@ fn a_frame_goes_on_soon_after_a_change_whatever_it_could_wait_for() {
 fn what_comes_after_a_change_has_a_frame_of_its_own() {
     let bench = Bench::new();
     thread::scope(|scope| {
-        let calls = ["scene.setProperty", "scene.setProperty", "editor.saveScene", "editor.getState"];
+        let calls =
+            ["scene.setProperty", "scene.setProperty", "editor.saveScene", "editor.getState"];
         let callers = calls.map(|name| bench.send(scope, name));
         // Each waits in the queue: the order in which they came in is not ours to say.
         let mut waiting = Vec::from(calls);
