@@ -21,18 +21,13 @@ fn shown_windows() -> Vec<Gd<Window>> {
     let Some(root) = tree.get_root() else { return vec![] };
     let mut windows: Vec<_> = root.get_embedded_subwindows().iter_shared().collect();
     let display = DisplayServer::singleton();
-    for id in display.get_window_list().as_slice() {
+    let own = |id: &i32| {
         let instance = display.window_get_attached_instance_id_ex().window_id(*id).done();
-        let instance = u64::try_from(instance)
-            .ok()
-            .filter(|id| *id != 0)
-            .map(|id| Gd::<Window>::try_from_instance_id(InstanceId::from_i64(id.cast_signed())));
-        if let Some(Ok(window)) = instance
-            && window != root
-        {
-            windows.push(window);
-        }
-    }
+        let instance = (instance != 0).then(|| InstanceId::from_i64(instance.cast_signed()))?;
+        Gd::<Window>::try_from_instance_id(instance).ok()
+    };
+    let ids = display.get_window_list();
+    windows.extend(ids.as_slice().iter().filter_map(own).filter(|window| *window != root));
     windows
 }
 
