@@ -10,6 +10,7 @@ mod arc;
 mod bridge;
 mod cli;
 mod contracts;
+mod control_room;
 #[cfg(unix)]
 mod faults;
 mod godot;

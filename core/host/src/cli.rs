@@ -23,6 +23,7 @@ use crate::{
     engine::Places,
     loader::{Folder, pins::Pins},
     log::LogLevel,
+    mcp::page::Shown,
 };
 
 /// An MCP server for Godot projects, and a host of tool packs.
@@ -198,6 +199,9 @@ pub struct Options {
     /// Send the text copy of structured answers, or leave it out for every client.
     #[arg(long, global = true, value_enum, default_value = "every")]
     pub text_copy: HowOften,
+    /// Who is told of the control room's page.
+    #[arg(long, global = true, value_enum, default_value = "auto")]
+    pub ui_app: UiApp,
     /// Run changes without confirmation. Visible to every client.
     #[arg(long, global = true)]
     pub yolo: bool,
@@ -234,6 +238,17 @@ pub enum ToolsOption {
     Core,
     /// Every tool, and the older names.
     Full,
+}
+
+/// Who is told of the control room's page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum UiApp {
+    /// Clients that declare that they show pages.
+    Auto,
+    /// Every client.
+    Always,
+    /// Nobody; reading it is refused, too.
+    Off,
 }
 
 /// How often something that repeats itself is sent.
@@ -313,6 +328,15 @@ impl Options {
         match self.tools {
             ToolsOption::Core => Profile::Core,
             ToolsOption::Full => Profile::Full,
+        }
+    }
+
+    /// Who is told of the control room's page.
+    pub fn page(&self) -> Shown {
+        match self.ui_app {
+            UiApp::Auto => Shown::ToDeclared,
+            UiApp::Always => Shown::Always,
+            UiApp::Off => Shown::Never,
         }
     }
 

@@ -74,6 +74,7 @@ impl Parts {
             profile: options.profile(),
             yolo: options.skips_confirmations(),
             omit_text_copy: options.text_copy == crate::cli::HowOften::Once,
+            page: options.page(),
             descriptor_once: options.session_descriptor == crate::cli::HowOften::Once,
         };
         let settings = Settings {

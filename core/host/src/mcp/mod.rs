@@ -11,6 +11,7 @@ pub mod discover;
 pub mod era;
 pub mod initialize;
 pub mod list;
+pub mod page;
 pub mod prompts;
 pub mod resources;
 pub mod respond;
@@ -59,6 +60,8 @@ pub struct Facts {
     pub yolo: bool,
     /// Whether the text copy is left out for every client (`--text-copy once`).
     pub omit_text_copy: bool,
+    /// Who is told of the control room's page (`--ui-app`).
+    pub page: page::Shown,
     /// Whether the session descriptor is sent once a route (`--session-descriptor once`).
     pub descriptor_once: bool,
 }

@@ -47,6 +47,9 @@ impl Server {
                 resources.push(listed(&resource.desc, &uri, &name, engine));
             }
         }
+        if self.shows_page(terms) {
+            resources.push(self.listed_page());
+        }
         Ok(complete(terms, json!({"resources": resources}), Some((0, "private"))))
     }
 
@@ -83,6 +86,9 @@ impl Server {
         cancel: &Cancel,
     ) -> Result<Value, ProtocolError> {
         let uri = uri_of(params)?;
+        if let Some(page) = self.read_page(uri, terms) {
+            return Ok(page);
+        }
         let dispatcher = self.dispatcher();
         let catalog = dispatcher.catalog();
         let Some((resource, variable)) = catalog.resource(uri) else {
