@@ -281,7 +281,7 @@ fn each_light_is_shown_in_each_of_its_states() {
         json!([{"session_id": "ab".repeat(16), "kind": "editor", "pid": 4711}]);
     let mut waiting = engine.clone();
     engine["structuredContent"]["selected_session"] = "ab".repeat(16).into();
-    waiting["structuredContent"]["lights"][0] = json!({"name": "Bridge", "color": "amber", "reason": "1 engines of this project run, and none is selected"});
+    waiting["structuredContent"]["lights"][0] = json!({"name": "Bridge", "color": "amber", "reason": "1 engine of this project runs, and none is selected"});
     for (name, report, theme, width) in [
         ("no_engine_dark_400", &dark, "dark", 400),
         ("no_engine_light_900", &dark, "light", 900),

@@ -23,7 +23,7 @@ use crate::{
     engine::Places,
     loader::{Folder, pins::Pins},
     log::LogLevel,
-    mcp::page::Shown,
+    page::Shown,
 };
 
 /// An MCP server for Godot projects, and a host of tool packs.

@@ -249,7 +249,12 @@ fn bridge(state: &State) -> (&'static str, &'static str, String) {
             ("Bridge", "green", who)
         }
         None if seen > 0 => {
-            ("Bridge", "amber", format!("{seen} engines of this project run, and none is selected"))
+            let runs = if seen == 1 {
+                "engine of this project runs"
+            } else {
+                "engines of this project run"
+            };
+            ("Bridge", "amber", format!("{seen} {runs}, and none is selected"))
         }
         None => ("Bridge", "red", "no engine of this project runs, and none is attached".into()),
     }

@@ -9,7 +9,7 @@ use didi_wire::descriptor::SessionKind;
 use serde_json::{Map, Value, json, value::RawValue};
 
 use super::{Catalog, Tool};
-use crate::{dispatch::kind::allows, mcp::page};
+use crate::{dispatch::kind::allows, page};
 
 /// Bounds of the caller's `request_id`.
 pub const REQUEST_ID_PATTERN: &str = "^[A-Za-z0-9._:-]{8,64}$";

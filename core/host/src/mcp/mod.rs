@@ -11,7 +11,7 @@ pub mod discover;
 pub mod era;
 pub mod initialize;
 pub mod list;
-pub mod page;
+mod page;
 pub mod prompts;
 pub mod resources;
 pub mod respond;
@@ -39,6 +39,7 @@ use crate::{
     dispatch::Dispatcher,
     front::stdio::Output,
     jsonrpc::{self, INVALID_REQUEST, Id, Line, METHOD_NOT_FOUND, Message, ProtocolError, Request},
+    page::Shown,
     source,
 };
 
@@ -61,7 +62,7 @@ pub struct Facts {
     /// Whether the text copy is left out for every client (`--text-copy once`).
     pub omit_text_copy: bool,
     /// Who is told of the control room's page (`--ui-app`).
-    pub page: page::Shown,
+    pub page: Shown,
     /// Whether the session descriptor is sent once a route (`--session-descriptor once`).
     pub descriptor_once: bool,
 }

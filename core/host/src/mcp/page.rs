@@ -1,38 +1,14 @@
-//! The control room's page, a document for clients that show one beside a tool's answer: who is told of it, and reading
-//! it.
-//!
-//! It holds no data: it shows what `didi_control_room` answers, and calls tools through the client that shows it.
+//! The control room's page as a resource: which requests are told of it, and reading it.
 //!
 //! Spec: P-28, the control room's page.
 
 use serde_json::{Value, json};
 
 use super::{Server, discover::complete, era::Terms};
+use crate::page::{DOCUMENT, MIME_TYPE, Shown, URI};
 
 /// The extension by which a client says that it shows pages.
 const EXTENSION: &str = "io.modelcontextprotocol/ui";
-
-/// The media type of a page.
-const MIME_TYPE: &str = "text/html;profile=mcp-app";
-
-/// The page's address.
-pub const URI: &str = "ui://didi/control-room";
-
-/// The tool whose answers it shows.
-pub const TOOL: &str = "didi_control_room";
-
-const DOCUMENT: &str = include_str!("../../data/control_room.html");
-
-/// Who is told of the page (`--ui-app`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shown {
-    /// Clients that say that they show pages.
-    ToDeclared,
-    /// Every client.
-    Always,
-    /// Nobody, and reading it is refused.
-    Never,
-}
 
 impl Server {
     /// Whether a request's client is told of the page.
