@@ -6,3 +6,6 @@
 //! Spec: P-60, the Unity Pipeline.
 
 pub mod command;
+pub mod listing;
+pub mod reply;
+pub mod request;

@@ -38,6 +38,7 @@ use crate::{
     jobs::{Jobs, Ticket},
     journal::Journal,
     jsonrpc::ProtocolError,
+    lane::Lane,
     services::{Progress, Shared},
 };
 
@@ -79,6 +80,10 @@ pub struct Caller {
     pub session: Option<String>,
     /// What a person said to an earlier offer.
     pub approval: Option<approve::Said>,
+    /// Whether it was shown every tool, whatever the profile of the process.
+    pub every_tool: bool,
+    /// Whether it waits as long as a job takes, so that a tool may take a job's time without being one.
+    pub waits: bool,
 }
 
 /// How dispatch ends.
@@ -113,6 +118,8 @@ pub struct Dispatcher {
     pub jobs: Jobs,
     /// The change journal.
     pub journal: Journal,
+    /// Held by whoever changes the project.
+    pub lane: Lane,
     repeats: Repeats,
     catalog: RwLock<Arc<Catalog>>,
 }
@@ -125,6 +132,7 @@ impl Dispatcher {
             approvals: Approvals::new(settings.confirm_within),
             jobs: Jobs::default(),
             journal: Journal::new(shared.files.clone()),
+            lane: Lane::default(),
             repeats: Repeats::default(),
             shared,
             catalog: RwLock::new(catalog),

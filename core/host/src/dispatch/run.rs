@@ -53,7 +53,7 @@ pub fn run(approved: Approved, host: &Dispatcher) -> Result<Verdict, Refusal> {
         names: names.clone(),
         tool,
         meta,
-        as_job,
+        as_job: as_job || call.caller.waits,
         modern: call.caller.modern,
     };
     if !as_job {
