@@ -5,4 +5,7 @@
 //!
 //! Spec: P-60, the Unity Pipeline.
 
+pub mod bind;
 pub mod command;
+pub mod descriptor;
+pub mod tokens;
