@@ -4,7 +4,7 @@ use std::{io::Write, process::ExitCode};
 
 use didi_host::{
     catalog,
-    cli::{self, Cli, Command, Options, PacksCommand, Usage},
+    cli::{self, Cli, Command, Options, PacksCommand, PipelineCommand, Usage},
     front::stdio::Output,
     heap,
     loader::{probe, trial},
@@ -43,6 +43,10 @@ fn run(cli: &Cli) -> Result<ExitCode, Usage> {
             told(setup::run_doctor(options, wish, &mut std::io::stdout()))
         }
         Some(Command::Packs { command }) => packs(cli, command),
+        Some(Command::Pipeline { command: PipelineCommand::Serve { port } }) => {
+            serve::serve_pipeline(options, *port, &mut std::io::stdout())?;
+            Ok(ExitCode::SUCCESS)
+        }
     }
 }
 

@@ -17,7 +17,7 @@ mod convert;
 #[cfg(test)]
 mod tests;
 
-pub use convert::fits;
+pub use convert::{fits, token};
 
 /// Longest name for which a likely one is looked for, in bytes.
 const MAX_NAME_BYTES: usize = 128;

@@ -19,7 +19,7 @@ pub mod run;
 pub mod schema;
 
 use std::{
-    sync::{Arc, PoisonError, RwLock},
+    sync::{Arc, Mutex, PoisonError, RwLock},
     time::Duration,
 };
 
@@ -67,6 +67,9 @@ pub struct Call {
     pub progress: Option<Progress>,
 }
 
+/// Names of entries of the change journal, in their order.
+pub type Recorded = Arc<Mutex<Vec<String>>>;
+
 /// The caller of one call.
 #[derive(Debug, Clone, Default)]
 pub struct Caller {
@@ -84,6 +87,8 @@ pub struct Caller {
     pub every_tool: bool,
     /// Whether it waits as long as a job takes, so that a tool may take a job's time without being one.
     pub waits: bool,
+    /// Takes the names of the journal's entries of what the call changed.
+    pub recorded: Option<Recorded>,
 }
 
 /// How dispatch ends.

@@ -12,6 +12,7 @@ pub mod commands;
 pub mod exec;
 pub mod gates;
 pub mod http;
+pub mod probes;
 pub mod queue;
 pub mod run;
 pub mod serve;

@@ -15,7 +15,7 @@ use std::{
 use didi_pipeline::reply::Reply;
 use serde_json::{Map, Value, json};
 
-use crate::{cancel::Cancel, source};
+use crate::{cancel::Cancel, services::Progress, source};
 
 /// Jobs that wait or run at the most.
 pub const MAX_OPEN_JOBS: usize = 100;
@@ -41,7 +41,7 @@ pub struct Run {
     pub command: String,
     /// Raised when it should stop.
     pub cancel: Cancel,
-    progress: Mutex<Option<Report>>,
+    progress: Arc<Mutex<Option<Report>>>,
 }
 
 /// What a command reported last.
@@ -73,20 +73,37 @@ impl Report {
 }
 
 impl Run {
-    /// One that nobody queued, for a command inside of another.
-    pub fn new(command: &str) -> Arc<Self> {
-        Self::cancelled_by(command, Cancel::default())
+    fn new(command: &str) -> Arc<Self> {
+        let (cancel, progress) = (Cancel::default(), Arc::default());
+        Arc::new(Run { command: command.to_owned(), cancel, progress })
     }
 
-    /// The same, cancelled with another.
-    pub fn cancelled_by(command: &str, cancel: Cancel) -> Arc<Self> {
-        Arc::new(Run { command: command.to_owned(), cancel, progress: Mutex::default() })
+    /// One command inside of this one: stopped with it, and what it reports is told by this one or not at all.
+    pub fn part(&self, command: &str) -> Run {
+        Run { command: command.to_owned(), cancel: self.cancel.clone(), progress: Arc::default() }
+    }
+
+    /// One that nobody queued and nobody cancels.
+    pub fn uncancelled(command: &str) -> Run {
+        Run { command: command.to_owned(), cancel: Cancel::default(), progress: Arc::default() }
     }
 
     /// Says how far it is.
     pub fn report(&self, info: &str, current: u64, total: u64) {
-        let report = Report { title: self.command.clone(), info: info.into(), current, total };
-        *self.progress.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
+        self.progress_notes_to()(current, total, info);
+    }
+
+    /// Takes the progress notes of a call.
+    pub fn progress_notes(&self) -> Option<Progress> {
+        Some(Arc::new(self.progress_notes_to()))
+    }
+
+    fn progress_notes_to(&self) -> impl Fn(u64, u64, &str) + Send + Sync + 'static {
+        let (title, progress) = (self.command.clone(), Arc::clone(&self.progress));
+        move |current, total, info| {
+            let report = Report { title: title.clone(), info: info.into(), current, total };
+            *progress.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
+        }
     }
 
     /// What it said last.
