@@ -295,7 +295,12 @@ fn load(
             beside.start(parts.exec(Arc::clone(&dispatcher)), wish);
         }
         if let Some(seen) = seen {
-            watch::watch(&parts, &dispatcher, |tools, resources| server.lists_changed(tools, resources), seen);
+            watch::watch(
+                &parts,
+                &dispatcher,
+                |tools, resources| server.lists_changed(tools, resources),
+                seen,
+            );
         }
     });
 }

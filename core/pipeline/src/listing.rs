@@ -167,9 +167,7 @@ fn by_package(page: &[&Command], detail: Detail) -> Value {
     for command in page {
         groups.entry(&command.package).or_default().push(command);
     }
-    let group = |(package, commands): (&str, Vec<&Command>)| {
-        json!({"package": package, "count": commands.len(), "commands": entries(&commands, detail)})
-    };
+    let group = |(package, commands): (&str, Vec<&Command>)| json!({"package": package, "count": commands.len(), "commands": entries(&commands, detail)});
     groups.into_iter().map(group).collect()
 }
 
@@ -209,9 +207,9 @@ fn by_tag(page: &[&Command], detail: Detail) -> Value {
         let untagged = [String::new()];
         let tags: &[String] = if command.tags.is_empty() { &untagged } else { &command.tags };
         for tag in tags {
-            let node = tag.split('/').fold(&mut top, |node, part| {
-                node.children.entry(part.to_owned()).or_default()
-            });
+            let node = tag
+                .split('/')
+                .fold(&mut top, |node, part| node.children.entry(part.to_owned()).or_default());
             node.commands.push(command);
         }
     }

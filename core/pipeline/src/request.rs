@@ -62,8 +62,8 @@ const NO_COMMAND: &str = "Command name is required";
 /// # Errors
 /// The reply to one that can't be read.
 pub fn read(body: &[u8]) -> Result<Request, Box<Unreadable>> {
-    let members = members(body)
-        .map_err(|reply| Box::new(Unreadable { shape: Shape::default(), reply }))?;
+    let members =
+        members(body).map_err(|reply| Box::new(Unreadable { shape: Shape::default(), reply }))?;
     let mut shape = Shape::default();
     read_members(&members, &mut shape).map_err(|reply| Box::new(Unreadable { shape, reply }))
 }
@@ -119,7 +119,8 @@ fn form(members: &Map<String, Value>) -> Result<(String, Arguments), Reply> {
     let parameters = given(members, "parameters");
     let [command, argv, line] = forms;
     if parameters.is_some() && command.is_none() && (argv.is_some() || line.is_some()) {
-        let message = "'parameters' goes with 'command' alone: 'argv' and 'commandLine' carry their own";
+        let message =
+            "'parameters' goes with 'command' alone: 'argv' and 'commandLine' carry their own";
         return Err(Reply::invalid_request(message));
     }
     if let Some(command) = command {

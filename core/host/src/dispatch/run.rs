@@ -14,8 +14,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::{
-    Dispatcher, JobCall, Recorded, Verdict, approve::Approved, arguments_digest, job_key::MANNERS, protect,
-    route::Route,
+    Dispatcher, JobCall, Recorded, Verdict, approve::Approved, arguments_digest, job_key::MANNERS,
+    protect, route::Route,
 };
 use crate::{
     answer::{self, MAX_ANSWER_BYTES, Outcome, Success},

@@ -40,8 +40,7 @@ const CONNECT_LIMIT: Duration = Duration::from_millis(200);
 const LOCK_FILE: &str = "lock";
 
 /// What is said to whoever finds this server beside a Unity editor's own.
-const INFO: &str =
-    "This is a Didi server for a Godot project. Commands run in the attached Godot editor, or on the project's files.";
+const INFO: &str = "This is a Didi server for a Godot project. Commands run in the attached Godot editor, or on the project's files.";
 
 /// Why no server can be started.
 #[derive(Debug)]
@@ -253,7 +252,8 @@ fn belongs_to_another(place: &Path, own_port: u16) -> bool {
 
 fn listen(port: Option<u16>) -> Result<TcpListener, Taken> {
     if let Some(port) = port {
-        return bind(port).map_err(|error| Taken::Port(format!("port {port} can't be used: {error}")));
+        return bind(port)
+            .map_err(|error| Taken::Port(format!("port {port} can't be used: {error}")));
     }
     PORTS.clone().find_map(|port| bind(port).ok()).ok_or_else(|| {
         let message = format!("No available ports in range {}-{}", PORTS.start(), PORTS.end());

@@ -197,7 +197,10 @@ fn judge(wish: &Wish, book: &Book) -> Vec<Problem> {
         };
         if let Some(id) = &operation.id {
             if !references::is_id(id) {
-                found("invalidId", format!("'{id}' is no id: a letter or _, then letters, digits, _ or -"));
+                found(
+                    "invalidId",
+                    format!("'{id}' is no id: a letter or _, then letters, digits, _ or -"),
+                );
             } else if ids.place(id) != Some(index) {
                 found("duplicateId", format!("the id '{id}' is taken by an operation before it"));
             }
@@ -225,8 +228,8 @@ fn unfit(operation: &Operation, wish: &Wish, book: &Book) -> Option<(&'static st
     if name == BATCH || tool.is_some_and(|tool| !is_batchable(tool)) {
         return Some(("not_batchable", format!("'{name}' can't be part of a batch")));
     }
-    let parameters =
-        exec::missing(command, &operation.params).and_then(|()| exec::known(command, &operation.params));
+    let parameters = exec::missing(command, &operation.params)
+        .and_then(|()| exec::known(command, &operation.params));
     if let Err(reply) = parameters {
         let details = reply.outcome.err().map(|fault| fault.details).unwrap_or_default();
         return Some(("invalidParameters", details));
@@ -319,13 +322,7 @@ struct Batch<'a> {
 }
 
 impl<'a> Batch<'a> {
-    fn new(
-        host: &'a Exec,
-        book: &'a Book,
-        wish: &'a Wish,
-        run: &'a Run,
-        shape: Shape,
-    ) -> Self {
+    fn new(host: &'a Exec, book: &'a Book, wish: &'a Wish, run: &'a Run, shape: Shape) -> Self {
         Batch {
             host,
             book,
@@ -490,7 +487,8 @@ impl<'a> Batch<'a> {
         // A batch that was cancelled is taken back all the same.
         let part = Run::uncancelled(UNDO);
         for entry in self.recorded().iter().rev() {
-            let arguments = json!({"journal_entry": entry}).as_object().cloned().unwrap_or_default();
+            let arguments =
+                json!({"journal_entry": entry}).as_object().cloned().unwrap_or_default();
             let reply = run::run_in_lane(&self.host.dispatcher, undo, arguments, &part, None);
             if let Err(fault) = &reply.outcome {
                 tracing::warn!(%entry, "a change of a batch could not be taken back: {}", fault.details);

@@ -123,9 +123,9 @@ fn parameters(schema: &Value) -> Vec<Parameter> {
 }
 
 fn kind(name: &str, property: &Value) -> Kind {
-    let words: Option<Vec<String>> = property["enum"].as_array().and_then(|words| {
-        words.iter().map(|word| word.as_str().map(ToOwned::to_owned)).collect()
-    });
+    let words: Option<Vec<String>> = property["enum"]
+        .as_array()
+        .and_then(|words| words.iter().map(|word| word.as_str().map(ToOwned::to_owned)).collect());
     match (property["type"].as_str(), words) {
         (Some("string"), Some(words)) => Kind::Choice { name: type_name(name), words },
         (Some("string"), None) => Kind::Text,
@@ -163,7 +163,12 @@ fn own(name: &str, description: &str, tag: &str, schema: Value) -> Command {
 
 fn editor_status() -> Command {
     let about = "How the attached editor stands: ready, settling or blocked by a dialog, and what it says of itself.";
-    own(EDITOR_STATUS, about, "editor", json!({"type": "object", "properties": {}, "additionalProperties": false}))
+    own(
+        EDITOR_STATUS,
+        about,
+        "editor",
+        json!({"type": "object", "properties": {}, "additionalProperties": false}),
+    )
 }
 
 fn batch() -> Command {

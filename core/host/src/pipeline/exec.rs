@@ -131,7 +131,9 @@ impl Exec {
     ) -> Begun {
         let request = match request::read(body) {
             Ok(request) => request,
-            Err(unreadable) => return Begun::Done(answer(&unreadable.reply, unreadable.shape, None)),
+            Err(unreadable) => {
+                return Begun::Done(answer(&unreadable.reply, unreadable.shape, None));
+            }
         };
         match self.judge(&request) {
             Ok((bound, book)) => self.start(request, bound, book, done),
@@ -279,7 +281,9 @@ impl Exec {
             BATCH => batch::run(self, book, arguments, run, shape),
             EDITOR_STATUS => self.editor_status(),
             name => match book.tool(name) {
-                Some(tool) => self.noted(run, |exec| run::run(&exec.dispatcher, tool, arguments, run)),
+                Some(tool) => {
+                    self.noted(run, |exec| run::run(&exec.dispatcher, tool, arguments, run))
+                }
                 None => not_found(name),
             },
         };
@@ -462,7 +466,10 @@ pub(super) fn known(command: &Command, given: &Map<String, Value>) -> Result<(),
 }
 
 /// Parameters under their declared names. A null is none, unless the parameter takes anything.
-pub(super) fn named(command: &Command, given: &Map<String, Value>) -> Result<Map<String, Value>, Box<Reply>> {
+pub(super) fn named(
+    command: &Command,
+    given: &Map<String, Value>,
+) -> Result<Map<String, Value>, Box<Reply>> {
     known(command, given)?;
     let refuse = |message: String| Box::new(Reply::invalid_parameters(message));
     let mut arguments = Map::new();

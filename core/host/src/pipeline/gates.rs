@@ -96,7 +96,12 @@ impl Watched for Attached {
         let identity = editor.identity();
         let mut facts = Map::new();
         facts.insert("session".into(), json!(identity.session_id));
-        Some(Sight { session: identity.session_id.to_string(), at_rest: true, dialogs: vec![], facts })
+        Some(Sight {
+            session: identity.session_id.to_string(),
+            at_rest: true,
+            dialogs: vec![],
+            facts,
+        })
     }
 }
 

@@ -253,9 +253,7 @@ fn refusal(door: &Door, request: &Request) -> Option<Response> {
     if !is_authorized(door, headers) {
         let details = "Send 'Authorization: Bearer <token>' with the token of the port descriptor";
         let mut response = told(probes::fault(401, "Unauthorized", details));
-        response
-            .headers_mut()
-            .insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         return Some(response);
     }
     let path = request.uri().path();
@@ -275,14 +273,17 @@ fn forbidden(details: &str) -> Told {
 fn host_refusal(request: &Request) -> Option<Told> {
     let mut named = request.headers().get_all(header::HOST).iter();
     let host = named.next();
-    if named.next().is_some() || (host.is_none() && request.version() == axum::http::Version::HTTP_11)
+    if named.next().is_some()
+        || (host.is_none() && request.version() == axum::http::Version::HTTP_11)
     {
         return Some(probes::fault(400, "Bad Request", "Exactly one Host header is required"));
     }
     let in_target = request.uri().authority().map(Authority::as_str);
     let in_header = host.map(|host| host.to_str().unwrap_or("?"));
     let foreign = in_target.into_iter().chain(in_header).any(|name| !is_loopback_name(name));
-    foreign.then(|| forbidden("The Host header has to name this machine: 127.0.0.1, localhost or [::1]"))
+    foreign.then(|| {
+        forbidden("The Host header has to name this machine: 127.0.0.1, localhost or [::1]")
+    })
 }
 
 /// `localhost`, `127.0.0.0/8` or `[::1]`, with any port.
@@ -544,7 +545,10 @@ impl Door {
         }
         tokio::task::spawn_blocking(begin).await.unwrap_or_else(|_| {
             let reply = Reply::failed(400, "Internal Server Error", "The request broke off");
-            Begun::Done(Answer { status: 400, body: reply.body(didi_pipeline::reply::Shape::default(), None) })
+            Begun::Done(Answer {
+                status: 400,
+                body: reply.body(didi_pipeline::reply::Shape::default(), None),
+            })
         })
     }
 

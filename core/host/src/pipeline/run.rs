@@ -66,7 +66,8 @@ pub fn run_in_lane(
         Ok(outcome) => outcome,
         Err(reply) => return *reply,
     };
-    let unconfirmed = matches!(&outcome.body, Err(refusal) if refusal.code == CONFIRMATION_REQUIRED);
+    let unconfirmed =
+        matches!(&outcome.body, Err(refusal) if refusal.code == CONFIRMATION_REQUIRED);
     let mut reply = reply_of(outcome);
     if unconfirmed && let Ok(preview) = preview(host, tool, &arguments, run) {
         reply.more["refusal"]["data"][PREVIEW] = preview;

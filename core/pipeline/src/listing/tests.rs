@@ -74,7 +74,10 @@ fn the_tree_of_tags_has_a_command_in_every_node_of_its_tags() {
     assert_eq!(groups[1]["count"], 2);
     assert_eq!(groups[1]["commands"].as_array().unwrap().len(), 1);
     let child = &groups[1]["children"][0];
-    assert_eq!((&child["tag"], &child["commands"][0]["name"]), (&json!("assets/import"), &json!("zip")));
+    assert_eq!(
+        (&child["tag"], &child["commands"][0]["name"]),
+        (&json!("assets/import"), &json!("zip"))
+    );
     assert_eq!(groups[3]["commands"], json!([]));
     assert_eq!(groups[3]["count"], 1);
     assert_eq!(groups[4]["commands"][0]["name"], "zip");
@@ -96,8 +99,14 @@ fn other_values_are_refused_with_the_accepted_ones() {
         assert_eq!(reply.status, 400);
         reply.outcome.unwrap_err().details
     };
-    assert_eq!(refused("detail=short"), "Unknown detail value 'short'. Accepted values: compact, full");
-    assert_eq!(refused("detail=full&detail=full").split('.').next().unwrap(), "Unknown detail value 'full,full'");
+    assert_eq!(
+        refused("detail=short"),
+        "Unknown detail value 'short'. Accepted values: compact, full"
+    );
+    assert_eq!(
+        refused("detail=full&detail=full").split('.').next().unwrap(),
+        "Unknown detail value 'full,full'"
+    );
     assert!(refused("group_by=area").ends_with("flat, package, tag"));
     assert!(refused("sort=size").ends_with("name, package"));
     assert!(refused("order=up").ends_with("asc, desc"));

@@ -61,9 +61,13 @@ fn the_shape_counts_from_where_it_is_read() {
 
 #[test]
 fn the_three_forms_are_read() {
-    let structured = read(br#"{"command":"a","parameters":{"b":1},"argv":null,"job":true}"#).unwrap();
+    let structured =
+        read(br#"{"command":"a","parameters":{"b":1},"argv":null,"job":true}"#).unwrap();
     assert_eq!(structured.command, "a");
-    assert_eq!(structured.arguments, Arguments::Named(json!({"b": 1}).as_object().unwrap().clone()));
+    assert_eq!(
+        structured.arguments,
+        Arguments::Named(json!({"b": 1}).as_object().unwrap().clone())
+    );
     assert!(structured.job);
     assert_eq!(structured.timeout, DEFAULT_TIMEOUT);
     let argv = read(br#"{"argv":["a","b c",""],"timeout":5}"#).unwrap();

@@ -94,9 +94,13 @@ pub(super) fn faults(params: &Map<String, Value>, index: usize, ids: &Lookup<'_>
             let Text::Reference { name, .. } = read(text) else { return };
             let text = crate::text::clip(text);
             match ids.place(name) {
-                None => faults.push(format!("'{text}' names no operation; '$$' at the start is a plain dollar sign")),
+                None => faults.push(format!(
+                    "'{text}' names no operation; '$$' at the start is a plain dollar sign"
+                )),
                 Some(place) if place >= index => {
-                    faults.push(format!("'{text}' refers to operation {place}, which does not run before it"));
+                    faults.push(format!(
+                        "'{text}' refers to operation {place}, which does not run before it"
+                    ));
                 }
                 Some(_) => {}
             }

@@ -69,13 +69,17 @@ fn references_are_backward_whole_strings() {
 #[test]
 fn a_reference_becomes_the_value_in_its_own_type() {
     let ids = Lookup::of([Some("a"), Some("failed"), None].into_iter());
-    let results = [Some(json!({"path": "res://a", "n": {"list": [1, true]}})), None, Some(Value::Null)];
+    let results =
+        [Some(json!({"path": "res://a", "n": {"list": [1, true]}})), None, Some(Value::Null)];
     let resolved = |value: Value| {
         let mut value = value;
         references::resolve(&mut value, &ids, &results).map(|()| value)
     };
     assert_eq!(resolved(json!("$a.path")), Ok(json!("res://a")));
-    assert_eq!(resolved(json!({"x": ["$a.n.list.1", "$0.n"]})), Ok(json!({"x": [true, {"list": [1, true]}]})));
+    assert_eq!(
+        resolved(json!({"x": ["$a.n.list.1", "$0.n"]})),
+        Ok(json!({"x": [true, {"list": [1, true]}]}))
+    );
     assert_eq!(resolved(json!("$$literal")), Ok(json!("$literal")));
     assert_eq!(resolved(json!("see $a.path")), Ok(json!("see $a.path")));
     assert!(resolved(json!("$failed.path")).unwrap_err().contains("no result"));

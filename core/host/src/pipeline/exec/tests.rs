@@ -62,7 +62,8 @@ fn named_parameters_that_do_not_fit_are_refused() {
 
 #[test]
 fn tokens_are_bound_and_echoed_as_they_were_stored() {
-    let tokens = |words: &[&str]| Arguments::Tokens(words.iter().map(ToString::to_string).collect());
+    let tokens =
+        |words: &[&str]| Arguments::Tokens(words.iter().map(ToString::to_string).collect());
     let (arguments, echo) = bound(tokens(&["hi", "--max-count", "5"])).unwrap();
     assert_eq!(arguments, json!({"message": "hi", "max_count": 5}));
     assert_eq!(echo, Some(json!({"message": "hi", "max_count": "5"})));

@@ -122,8 +122,7 @@ fn a_queued_job_is_canceled_before_it_starts_and_a_running_one_by_its_end() {
 fn one_job_too_many_is_refused_and_finished_ones_are_dropped_from_the_oldest() {
     let (queue, release, _, _replies) = held();
     let job = |_: &Run| Reply::value(&1);
-    let ids: Vec<_> =
-        (0..MAX_OPEN_JOBS).map(|_| queue.submit_job("job", job).unwrap()).collect();
+    let ids: Vec<_> = (0..MAX_OPEN_JOBS).map(|_| queue.submit_job("job", job).unwrap()).collect();
     assert_eq!(queue.submit_job("job", job), Err(Refused::Full));
     drop(release);
     wait_for(&queue, ids.last().unwrap(), "completed");
