@@ -599,7 +599,7 @@ fn every_request_gets_its_reply_and_the_connection_serves_on() {
         http.send(&row.bytes()).unwrap_or_else(|error| panic!("{}: {error}", row.what));
         row.check(&http.response(), &document);
     }
-    assert!(table.rows.len() > 150, "{} rows", table.rows.len());
+    assert!(table.rows.len() >= 140, "{} rows", table.rows.len());
     for row in &written(&pipeline, &[last_rows]).rows {
         let mut http: Http = pipeline.connect();
         // The other end may stop to read.
