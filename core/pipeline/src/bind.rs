@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::command::{Command, Kind, Parameter, same_name};
+use crate::command::{Command, Parameter, same_name};
 
 mod convert;
 #[cfg(test)]
