@@ -23,6 +23,7 @@ pub mod loader;
 pub mod log;
 pub mod mcp;
 pub mod packs_cmd;
+pub mod pipeline;
 pub mod recovery;
 pub mod serve;
 pub mod services;

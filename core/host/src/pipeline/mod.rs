@@ -1,0 +1,3 @@
+//! The Unity Pipeline.
+
+pub mod client;
