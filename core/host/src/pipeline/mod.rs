@@ -1,3 +1,4 @@
 //! The Unity Pipeline.
 
 pub mod client;
+pub mod cli;

@@ -107,6 +107,10 @@ impl Client {
             match &ended {
                 Ok(answer) if answer.is_retryable() => {}
                 Err(Failure::Refused(_)) => self.look_again()?,
+                // Looking does nothing, so it may be done again.
+                Err(Failure::Unanswered(_)) if matches!(ask, Ask::Get { .. }) => {
+                    self.look_again()?;
+                }
                 _ => return ended,
             }
             if source::now() + pause >= deadline {
