@@ -19,12 +19,13 @@ use clap::{
 use didi_plugin_api::desc::Profile;
 use didi_wire::session_dir::{self, SessionDir, Surroundings};
 
-pub mod pipeline;
+pub mod client;
 
 use crate::{
     engine::Places,
     loader::{Folder, pins::Pins},
     log::LogLevel,
+    pipeline,
 };
 
 /// An MCP server for Godot projects, and a host of tool packs.
@@ -54,17 +55,33 @@ pub enum Command {
     Doctor(DoctorOptions),
     /// Run a command of an instance that speaks the Unity Pipeline, or of the project here; without a name, list them.
     #[command(visible_aliases = ["cmd", "req", "request"])]
-    Command(Box<pipeline::CommandOptions>),
+    Command(Box<client::CommandOptions>),
     /// Look after a detached command.
-    Job(pipeline::JobOptions),
+    Job(client::JobOptions),
     /// Whether instances are ready.
-    Status(pipeline::StatusOptions),
+    Status(client::StatusOptions),
     /// The instances that can be seen, without asking them.
-    List(pipeline::ListOptions),
+    List(client::ListOptions),
     /// Look at tool packs, check them, pin them.
     Packs {
         #[command(subcommand)]
         command: PacksCommand,
+    },
+    /// The tools as commands over HTTP on this machine, in the protocol of the Unity Pipeline.
+    Pipeline {
+        #[command(subcommand)]
+        command: PipelineCommand,
+    },
+}
+
+/// What can be done with the Pipeline.
+#[derive(Debug, Subcommand)]
+pub enum PipelineCommand {
+    /// Serve one project until this process is ended.
+    Serve {
+        /// The port; without it the first that is free of 7800 to 7849.
+        #[arg(long, value_name = "PORT")]
+        port: Option<u16>,
     },
 }
 
@@ -209,6 +226,18 @@ pub struct Options {
     /// Send the text copy of structured answers, or leave it out for every client.
     #[arg(long, global = true, value_enum, default_value = "every")]
     pub text_copy: HowOften,
+    /// Serve the tools as Pipeline commands, too, beside standard input and output.
+    #[arg(long, global = true)]
+    pub pipeline: bool,
+    /// The Pipeline's port; without it the first that is free of 7800 to 7849.
+    #[arg(long, global = true, value_name = "PORT")]
+    pub pipeline_port: Option<u16>,
+    /// Write the Pipeline's descriptor to Library/Pipeline as well, where Unity's own tool looks.
+    #[arg(long, global = true)]
+    pub unity_layout: bool,
+    /// Let pages without an origin (sandboxed frames) call the Pipeline; they still need its token.
+    #[arg(long, global = true)]
+    pub allow_browser_clients: bool,
     /// Run changes without confirmation. Visible to every client.
     #[arg(long, global = true)]
     pub yolo: bool,
@@ -344,6 +373,15 @@ impl Options {
                 "`--managed-editor` and `--recovery-workspace` go together",
                 "give both, or neither",
             )),
+        }
+    }
+
+    /// How the Pipeline is served.
+    pub fn pipeline_wish(&self) -> pipeline::serve::Wish {
+        pipeline::serve::Wish {
+            port: self.pipeline_port,
+            unity_layout: self.unity_layout,
+            allow_browser_clients: self.allow_browser_clients,
         }
     }
 

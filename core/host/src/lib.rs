@@ -19,6 +19,7 @@ pub mod heap;
 pub mod jobs;
 pub mod journal;
 pub mod jsonrpc;
+pub mod lane;
 pub mod loader;
 pub mod log;
 pub mod mcp;

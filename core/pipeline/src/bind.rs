@@ -4,7 +4,7 @@
 //! about; [`Problem::text`] is the English for those who know no better. A required parameter that was left
 //! out is none of them: that is judged after binding, in every form of a request, by [`missing`].
 //!
-//! Spec: P-67, binding.
+//! Spec: P-63, binding.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ mod convert;
 #[cfg(test)]
 mod tests;
 
-pub use convert::fits;
+pub use convert::{fits, token};
 
 /// Longest name for which a likely one is looked for, in bytes.
 const MAX_NAME_BYTES: usize = 128;

@@ -5,7 +5,7 @@
 //! its owner alone, put into place in one step. Whether the process still lives is left to the reader of the
 //! descriptor, and so is when to look again.
 //!
-//! Spec: P-68, the port descriptor.
+//! Spec: P-64, the port descriptor.
 
 use std::{
     fmt,

@@ -8,4 +8,7 @@
 pub mod bind;
 pub mod command;
 pub mod descriptor;
+pub mod listing;
+pub mod reply;
+pub mod request;
 pub mod tokens;

@@ -7,7 +7,7 @@
 //! Blanks are the space, the tab and the ends of lines. Every other character is text, the blanks of Unicode
 //! included: a line that was pasted with a non-breaking space keeps it, and the unknown name shows it.
 //!
-//! Spec: P-66, command lines.
+//! Spec: P-62, command lines.
 
 use std::fmt;
 

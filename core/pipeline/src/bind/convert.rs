@@ -21,7 +21,7 @@ pub(super) fn stored(kind: &Kind, token: &str) -> Value {
 }
 
 /// What a command gets for a token; `None` when the type can't hold it.
-pub(super) fn token(kind: &Kind, token: &str) -> Option<Value> {
+pub fn token(kind: &Kind, token: &str) -> Option<Value> {
     match kind {
         Kind::Text => Some(Value::String(token.to_owned())),
         Kind::Integer => token.parse::<i64>().ok().map(Value::from),

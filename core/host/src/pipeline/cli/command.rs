@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     cancel::Cancel,
-    cli::{Options, pipeline::CommandOptions},
+    cli::{Options, client::CommandOptions},
     pipeline::client::{Answer, older},
     source,
 };
@@ -52,7 +52,8 @@ fn checked(wish: &CommandOptions) -> Result<Option<(&str, &[String])>, Trouble> 
         return Ok(None);
     };
     if name.starts_with('-') {
-        let hint = "`didi command --help` lists the options; those of the command stand after its name";
+        let hint =
+            "`didi command --help` lists the options; those of the command stand after its name";
         return Err(Trouble::usage(format!("unexpected argument '{name}'"), hint));
     }
     if name.trim().is_empty() {
@@ -83,8 +84,12 @@ impl Call<'_> {
     fn run(&mut self, options: &Options, printer: &mut Printer<'_>) -> Result<Report, Trouble> {
         let link = Link::open(options, &self.wish.target, self.cancel)?;
         if self.wish.detach && link.is_here() {
-            return Err(Trouble::new("PRECONDITION_FAILED", 4, "no server runs that could keep a job")
-                .hint("start `didi pipeline serve --project DIR`, or leave --detach out"));
+            return Err(Trouble::new(
+                "PRECONDITION_FAILED",
+                4,
+                "no server runs that could keep a job",
+            )
+            .hint("start `didi pipeline serve --project DIR`, or leave --detach out"));
         }
         self.warnings.extend(link.info());
         let deadline = within(self.wish.limit());
@@ -195,7 +200,8 @@ pub fn tell_inner(
     inner: outcome::Inner,
     strict: bool,
 ) {
-    let message = format!("the command was delivered, and its result says that it failed: {}", inner.message);
+    let message =
+        format!("the command was delivered, and its result says that it failed: {}", inner.message);
     if !strict {
         warnings.push(message);
     } else if inner.tests_failed {

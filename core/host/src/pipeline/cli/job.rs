@@ -17,7 +17,7 @@ use crate::{
     cancel::Cancel,
     cli::{
         Options,
-        pipeline::{JobCommand, OneJob},
+        client::{JobCommand, OneJob},
     },
     pipeline::client::Failure,
     source,
@@ -171,8 +171,16 @@ fn report(link: &Link, what: What, one: &OneJob, job: Value) -> Report {
 
 /// The members that people look for.
 fn shown(job: &Value) -> Value {
-    const NAMES: [&str; 8] =
-        ["jobId", "command", "state", "cancellationRequested", "progress", "result", "error", "errorDetails"];
+    const NAMES: [&str; 8] = [
+        "jobId",
+        "command",
+        "state",
+        "cancellationRequested",
+        "progress",
+        "result",
+        "error",
+        "errorDetails",
+    ];
     let mut view = json!({});
     for name in NAMES {
         if let Some(value) = job.get(name).filter(|value| !value.is_null()) {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::{here::Here, outcome::Trouble};
 use crate::{
     cancel::Cancel,
-    cli::{Options, pipeline::TargetOptions},
+    cli::{Options, client::TargetOptions},
     pipeline::client::{
         Answer, Ask, Client, EXEC, Failure, JOB_CANCEL, Watch,
         find::{self, NotFound, Places, Wanted},

@@ -13,7 +13,7 @@ use crate::{
     cancel::Cancel,
     cli::{
         Options,
-        pipeline::{CommandOptions, ListingOptions},
+        client::{CommandOptions, ListingOptions},
     },
 };
 

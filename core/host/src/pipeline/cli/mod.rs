@@ -3,7 +3,7 @@
 //! [`link`] is whom a command goes to, [`command`], [`job`] and [`status`] what is asked, [`outcome`] how it ended
 //! and with which exit code, [`output`] what is printed.
 //!
-//! Spec: P-70, the client on the command line.
+//! Spec: P-71, the client on the command line.
 
 use std::{
     io::Write,
@@ -17,18 +17,18 @@ use crate::{
     cancel::Cancel,
     cli::{
         Options,
-        pipeline::{CommandOptions, JobOptions, ListOptions, StatusOptions},
+        client::{CommandOptions, JobOptions, ListOptions, StatusOptions},
     },
 };
 
-mod command;
-mod here;
-mod job;
-mod link;
-mod listing;
-mod outcome;
-mod output;
-mod status;
+pub mod command;
+pub mod here;
+pub mod job;
+pub mod link;
+pub mod listing;
+pub mod outcome;
+pub mod output;
+pub mod status;
 
 use output::{Printer, Report};
 
@@ -43,8 +43,7 @@ pub struct Out<'w> {
 /// `didi command`; gives the exit code.
 pub fn command(options: &Options, wish: &CommandOptions, out: Out<'_>) -> u8 {
     let signals = Signals::watch();
-    let printer =
-        Printer::new(&wish.output, out.to, out.terminal).result_only(wish.result_only);
+    let printer = Printer::new(&wish.output, out.to, out.terminal).result_only(wish.result_only);
     let (printer, report) = command::run(options, wish, printer, &signals.cancel);
     signals.end(printer, &report)
 }

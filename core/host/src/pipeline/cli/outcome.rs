@@ -14,7 +14,7 @@
 //!
 //! 5 and 9 are other tools' and never ours.
 //!
-//! Spec: P-70, the client on the command line.
+//! Spec: P-71, the client on the command line.
 
 use didi_pipeline::bind::{Problem as ArgProblem, ProblemKind};
 use serde_json::{Value, json};
@@ -140,7 +140,8 @@ pub fn refused(answer: &Answer, body: &Value, command: &str) -> Trouble {
         return bad_arguments(body, command, &details);
     }
     let more = more_of(body);
-    if body["refusal"]["code"] == "tests_failed" {
+    let code = &body["refusal"]["data"]["code"];
+    if code == "tests_failed" {
         return Trouble::new("TESTS_FAILED", 8, message).with(more);
     }
     match answer.status {
@@ -157,7 +158,9 @@ pub fn refused(answer: &Answer, body: &Value, command: &str) -> Trouble {
             Trouble::new("EDITOR_NOT_READY", 6, message).hint(hint).with(more)
         }
         _ => {
-            let hint = body["refusal"]["remedy"].as_str().map(str::to_owned);
+            let hint = (code == "confirmation_required").then(|| {
+                "look at what it would do with --dry-run, then run it with --confirm".into()
+            });
             Trouble { hint, ..Trouble::new("COMMAND_FAILED", 6, message).with(more) }
         }
     }
@@ -191,8 +194,9 @@ fn bad_arguments(body: &Value, command: &str, details: &str) -> Trouble {
     let usage = || Some(format!("usage: {}", usage(command, &body["commandSchema"])));
     Trouble {
         hint: ours.or_else(usage),
-        ..Trouble::new("INVALID_COMMAND_ARGS", 2, message)
-            .with(json!({"argProblems": body["argProblems"], "commandSchema": body["commandSchema"]}))
+        ..Trouble::new("INVALID_COMMAND_ARGS", 2, message).with(
+            json!({"argProblems": body["argProblems"], "commandSchema": body["commandSchema"]}),
+        )
     }
 }
 
@@ -214,7 +218,7 @@ pub fn usage(command: &str, entry: &Value) -> String {
     let mut text = command.to_owned();
     let parameters: Vec<&Value> = entry["parameters"].as_array().into_iter().flatten().collect();
     let (required, optional): (Vec<_>, Vec<_>) =
-        parameters.iter().partition(|parameter| parameter["required"] == true);
+        parameters.into_iter().partition(|parameter| parameter["required"] == true);
     for (parameters, open, close) in [(required, "<", ">"), (optional, "[--", "]")] {
         for parameter in parameters {
             let name = parameter["name"].as_str().unwrap_or("?");

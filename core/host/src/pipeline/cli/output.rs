@@ -4,7 +4,7 @@
 //! each report of progress before it. Errors stand in the envelope and on standard error, so that a log of
 //! either tells the whole.
 //!
-//! Spec: P-70, the client on the command line.
+//! Spec: P-71, the client on the command line.
 
 use std::io::{self, IsTerminal as _, Write};
 
@@ -12,7 +12,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
 
 use super::outcome::Trouble;
-use crate::cli::pipeline::{Format, OutputOptions};
+use crate::cli::client::{Format, OutputOptions};
 
 /// What a run has to say.
 pub struct Report {

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     cancel::Cancel,
-    cli::{Options, pipeline::StatusOptions},
+    cli::{Options, client::StatusOptions},
     pipeline::client::{
         Ask, Client, Failure,
         find::{self, Found, NotFound, Places, Wanted},
@@ -51,11 +51,7 @@ pub fn run(options: &Options, wish: &StatusOptions, cancel: &Cancel) -> Report {
     attempt(options, wish, cancel).unwrap_or_else(|trouble| Report::failed(VERB, trouble))
 }
 
-fn attempt(
-    options: &Options,
-    wish: &StatusOptions,
-    cancel: &Cancel,
-) -> Result<Report, Trouble> {
+fn attempt(options: &Options, wish: &StatusOptions, cancel: &Cancel) -> Result<Report, Trouble> {
     if wish.timeout.is_some() && !wish.until_ready {
         let message = "`--timeout` is how long `--until-ready` waits, and that is not given";
         return Err(Trouble::new("STATUS_TIMEOUT_REQUIRES_UNTIL_READY", 2, message)
@@ -103,9 +99,11 @@ fn meant(
         // One that only the working folder leads to is seen, too.
         let here = std::env::current_dir().map(Wanted::Nearest).ok();
         let near = here.and_then(|here| find::find(&here, &places, cancel).ok());
-        found.extend(near.into_iter().filter(|it| {
-            found.iter().all(|known| known.descriptor.port != it.descriptor.port)
-        }).collect::<Vec<_>>());
+        found.extend(
+            near.into_iter()
+                .filter(|it| found.iter().all(|known| known.descriptor.port != it.descriptor.port))
+                .collect::<Vec<_>>(),
+        );
         found.retain(Found::runs);
         return Ok(found);
     };
@@ -149,8 +147,10 @@ fn judge(rows: &[Value], wish: &StatusOptions, project: Option<&Path>) -> Option
     let is = |row: &Value, state: &str| row["state"] == state;
     if rows.iter().all(|row| is(row, "unreachable")) {
         let message = "no instance answers, though their processes are there";
-        return Some(Trouble::new("STATUS_ALL_UNREACHABLE", 6, message)
-            .hint("they may load their code anew; `didi status --until-ready` waits"));
+        return Some(
+            Trouble::new("STATUS_ALL_UNREACHABLE", 6, message)
+                .hint("they may load their code anew; `didi status --until-ready` waits"),
+        );
     }
     let busy: Vec<_> = rows.iter().filter(|row| !is(row, "ready")).collect();
     let first = busy.first()?;
@@ -169,11 +169,16 @@ fn judge(rows: &[Value], wish: &StatusOptions, project: Option<&Path>) -> Option
 /// Nobody, or an editor that has the project open and does not say yet where it listens.
 fn nobody(wish: &StatusOptions, project: Option<&Path>) -> Trouble {
     let open = find::open_projects();
-    let same = |it: &Path| project.is_some_and(|project| it.canonicalize().is_ok_and(|it| it == project));
+    let same =
+        |it: &Path| project.is_some_and(|project| it.canonicalize().is_ok_and(|it| it == project));
     let is_open = if project.is_some() { open.iter().any(|it| same(it)) } else { !open.is_empty() };
     if is_open && wish.port.is_none() {
-        return Trouble::new("STATUS_PIPELINE_LOAD_PENDING", 6, "an editor runs and does not listen yet")
-            .hint("it still loads, or its project lacks the package com.unity.pipeline");
+        return Trouble::new(
+            "STATUS_PIPELINE_LOAD_PENDING",
+            6,
+            "an editor runs and does not listen yet",
+        )
+        .hint("it still loads, or its project lacks the package com.unity.pipeline");
     }
     Trouble::new("STATUS_NO_INSTANCES", 6, "no instance runs")
         .hint("open the project in its editor, or start `didi pipeline serve`")

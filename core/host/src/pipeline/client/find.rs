@@ -5,7 +5,7 @@
 //! ([`super::registry`]), of the projects that Unity's Hub lists, and of the editors and players that run.
 //! A descriptor whose process has ended is no instance, and is told as what it is.
 //!
-//! Spec: P-69, the client of the Pipeline.
+//! Spec: P-70, the client of the Pipeline.
 
 use std::{
     fmt, fs, io,
@@ -106,11 +106,19 @@ impl fmt::Display for NotFound {
                 let told: Vec<_> = looked.iter().map(|it| it.display().to_string()).collect();
                 write!(out, "no instance runs: no descriptor at {}", told.join(" or "))
             }
-            NotFound::Nothing { .. } => out.write_str("no instance runs that can be seen from here"),
+            NotFound::Nothing { .. } => {
+                out.write_str("no instance runs that can be seen from here")
+            }
             NotFound::Ambiguous(found) => {
                 let told: Vec<_> = found
                     .iter()
-                    .map(|it| format!("{} (port {})", it.descriptor.folder().display(), it.descriptor.port))
+                    .map(|it| {
+                        format!(
+                            "{} (port {})",
+                            it.descriptor.folder().display(),
+                            it.descriptor.port
+                        )
+                    })
                     .collect();
                 write!(out, "{} instances run: {}", found.len(), told.join(", "))
             }
@@ -326,7 +334,12 @@ fn hub_projects(list: &Path) -> Vec<PathBuf> {
     let Some(Value::Object(projects)) = read.map(|mut list| list["data"].take()) else {
         return vec![];
     };
-    projects.keys().take(MAX_HUB_PROJECTS).map(PathBuf::from).filter(|it| it.is_absolute()).collect()
+    projects
+        .keys()
+        .take(MAX_HUB_PROJECTS)
+        .map(PathBuf::from)
+        .filter(|it| it.is_absolute())
+        .collect()
 }
 
 /// What runs at one moment.

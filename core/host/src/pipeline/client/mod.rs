@@ -8,7 +8,7 @@
 //! [`find`] knows instances, [`transport`] one request, [`older`] servers without raw command lines. Tokens
 //! stay in here.
 //!
-//! Spec: P-69, the client of the Pipeline.
+//! Spec: P-70, the client of the Pipeline.
 
 use std::{
     path::PathBuf,
@@ -151,8 +151,7 @@ impl Client {
     ) -> Result<Answer, Failure> {
         let Descriptor { port, token, .. } = self.descriptor();
         self.runtime.block_on(async {
-            let mut running =
-                tokio::spawn(transport::exchange(port, token.clone(), ask, deadline));
+            let mut running = tokio::spawn(transport::exchange(port, token.clone(), ask, deadline));
             let mut watch = watch;
             let mut due = source::now() + PROGRESS_EVERY;
             loop {

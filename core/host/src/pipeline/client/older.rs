@@ -5,7 +5,7 @@
 //! are read, and the structured form is sent. What its types mean beyond the plain ones is left to the server,
 //! to which such values go as text, as its own binder would hand them on.
 //!
-//! Spec: P-69, the client of the Pipeline.
+//! Spec: P-70, the client of the Pipeline.
 
 use didi_pipeline::{
     bind,

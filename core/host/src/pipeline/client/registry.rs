@@ -4,7 +4,7 @@
 //! The protocol has no registry, only the file in the project. A record holds that file's path and nothing
 //! else: no port, no token. What a record leads to is read and judged as if it had been found in place.
 //!
-//! Spec: P-69, the client of the Pipeline.
+//! Spec: P-70, the client of the Pipeline.
 
 use std::{
     fs,

@@ -4,7 +4,7 @@
 //! connection that the other side just closed can't tell. The address is always 127.0.0.1 and never a name;
 //! there is no proxy and no `Origin`. Whether to try again is left to [`super::Client`].
 //!
-//! Spec: P-69, the client of the Pipeline.
+//! Spec: P-70, the client of the Pipeline.
 
 use std::{
     io,
@@ -105,7 +105,10 @@ impl std::fmt::Display for Failure {
             Failure::Refused(why) => write!(out, "the connection was refused: {why}"),
             Failure::Denied(error) => write!(out, "connecting is not permitted here: {error}"),
             Failure::Unanswered(why) => {
-                write!(out, "the connection ended after the request was sent and before an answer: {why}")
+                write!(
+                    out,
+                    "the connection ended after the request was sent and before an answer: {why}"
+                )
             }
             Failure::TimedOut { sent: true } => {
                 out.write_str("the request was sent, and no answer came in time")
@@ -132,9 +135,8 @@ pub async fn exchange(
 ) -> Result<Answer, Failure> {
     let deadline = deadline.into();
     let connecting = connect(port);
-    let mut sender = timeout_at(deadline, connecting)
-        .await
-        .unwrap_or(Err(Failure::TimedOut { sent: false }))?;
+    let mut sender =
+        timeout_at(deadline, connecting).await.unwrap_or(Err(Failure::TimedOut { sent: false }))?;
     let request = request(port, &token, ask)?;
     let answering = async {
         let response = sender.try_send_request(request).await.map_err(|mut error| {

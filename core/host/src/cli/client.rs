@@ -3,7 +3,7 @@
 //! Options of ours stand before the command's name. Everything after it is the command's own, so that no
 //! parameter can be mistaken for an option, whatever a later version adds.
 //!
-//! Spec: P-70, the client on the command line.
+//! Spec: P-71, the client on the command line.
 
 use std::{path::PathBuf, time::Duration};
 
