@@ -19,6 +19,8 @@ use clap::{
 use didi_plugin_api::desc::Profile;
 use didi_wire::session_dir::{self, SessionDir, Surroundings};
 
+pub mod client;
+
 use crate::{
     engine::Places,
     loader::{Folder, pins::Pins},
@@ -51,6 +53,15 @@ pub enum Command {
     Setup(SetupOptions),
     /// Find what keeps a project's set-up from working.
     Doctor(DoctorOptions),
+    /// Run a command of an instance that speaks the Unity Pipeline, or of the project here; without a name, list them.
+    #[command(visible_aliases = ["cmd", "req", "request"])]
+    Command(Box<client::CommandOptions>),
+    /// Look after a detached command.
+    Job(client::JobOptions),
+    /// Whether instances are ready.
+    Status(client::StatusOptions),
+    /// The instances that can be seen, without asking them.
+    List(client::ListOptions),
     /// Look at tool packs, check them, pin them.
     Packs {
         #[command(subcommand)]
@@ -447,6 +458,11 @@ impl Options {
         self.pack_cache.clone().unwrap_or_else(|| user_cache().join("didi").join("packs"))
     }
 
+    /// The list of projects of Unity's Hub; it need not be there.
+    pub fn hub_projects(&self) -> Option<PathBuf> {
+        hub_list()
+    }
+
     /// Where engines publish their sessions.
     pub fn session_folder(&self) -> SessionDir {
         session_dir::locate(&Surroundings {
@@ -469,6 +485,22 @@ impl Options {
 #[allow(clippy::disallowed_methods, reason = "this module is where the environment is read")]
 fn variable(name: &str) -> Option<OsString> {
     env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// Where Unity's Hub keeps its list of projects.
+fn hub_list() -> Option<PathBuf> {
+    let home = || variable("HOME").or_else(|| variable("USERPROFILE")).map(PathBuf::from);
+    let folder = if cfg!(windows) {
+        variable("APPDATA").map(|roaming| PathBuf::from(roaming).join("UnityHub"))
+    } else if cfg!(target_os = "macos") {
+        home().map(|home| home.join("Library/Application Support/UnityHub"))
+    } else {
+        let config = variable("XDG_CONFIG_HOME").map(PathBuf::from).filter(|it| it.is_absolute());
+        config
+            .or_else(|| home().map(|home| home.join(".config")))
+            .map(|config| config.join("unityhub"))
+    };
+    folder.map(|folder| folder.join("projects-v1.json"))
 }
 
 fn user_cache() -> PathBuf {

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::command::{Command, Kind, Parameter, same_name};
+use crate::command::{Command, Parameter, same_name};
 
 mod convert;
 #[cfg(test)]
@@ -139,6 +139,70 @@ struct Positional<'t> {
     after_separator: bool,
 }
 
+/// What a token is, before any command is known.
+enum Word<'t> {
+    /// A flag with what it holds or took.
+    Flag { token: &'t str, name: &'t str, value: Given<'t> },
+    /// A positional value.
+    Positional(Positional<'t>),
+}
+
+/// Takes flags apart from positional values. A flag takes the next token unless that is a flag, too.
+fn words<'t>(tokens: &[&'t str]) -> Vec<Word<'t>> {
+    let mut words = vec![];
+    let mut rest = tokens.iter().copied().peekable();
+    while let Some(token) = rest.next() {
+        if token == "--" {
+            let positional = |token| Word::Positional(Positional { token, after_separator: true });
+            words.extend(rest.map(positional));
+            break;
+        }
+        words.push(match token.strip_prefix("--") {
+            None => Word::Positional(Positional { token, after_separator: false }),
+            Some(body) => match body.split_once('=') {
+                Some((name, "")) => Word::Flag { token, name, value: Given::Spoiled },
+                Some((name, value)) => Word::Flag { token, name, value: Given::Token(value) },
+                None => {
+                    let follower = rest.next_if(|next| !next.starts_with("--"));
+                    let value = follower.map_or(Given::Bare, Given::Token);
+                    Word::Flag { token, name: body, value }
+                }
+            },
+        });
+    }
+    words
+}
+
+/// The defects that show without knowing the command: for a client, so that a typing error costs no round trip.
+pub fn check_form<T: AsRef<str>>(tokens: &[T]) -> Vec<Problem> {
+    let tokens: Vec<&str> = tokens.iter().map(AsRef::as_ref).collect();
+    let mut seen: Vec<&str> = vec![];
+    let mut problems = vec![];
+    for word in words(&tokens) {
+        match word {
+            Word::Flag { token, name: "", .. } => {
+                problems.push(Problem::about_token(ProblemKind::EmptyName, token));
+            }
+            Word::Flag { name, value, .. } => {
+                if seen.iter().any(|before| same_name(before, name)) {
+                    problems.push(Problem::about(ProblemKind::Duplicate, name));
+                }
+                if matches!(value, Given::Spoiled) {
+                    problems.push(Problem::about(ProblemKind::EmptyValue, name));
+                }
+                seen.push(name);
+            }
+            Word::Positional(Positional { token, after_separator: false })
+                if is_single_dash(token) =>
+            {
+                problems.push(Problem::about_token(ProblemKind::SingleDash, token));
+            }
+            Word::Positional(_) => {}
+        }
+    }
+    problems
+}
+
 struct Binder<'c, 't> {
     command: &'c Command,
     /// By the parameter's index.
@@ -150,22 +214,10 @@ impl<'t> Binder<'_, 't> {
     /// Takes flags with their values out of the tokens; what is left are positional values.
     fn take_flags(&mut self, tokens: &[&'t str]) -> Vec<Positional<'t>> {
         let mut positionals = vec![];
-        let mut rest = tokens.iter().copied().peekable();
-        while let Some(token) = rest.next() {
-            if token == "--" {
-                positionals.extend(rest.map(|token| Positional { token, after_separator: true }));
-                break;
-            }
-            let Some(body) = token.strip_prefix("--") else {
-                positionals.push(Positional { token, after_separator: false });
-                continue;
-            };
-            if let Some((name, value)) = body.split_once('=') {
-                let value = if value.is_empty() { Given::Spoiled } else { Given::Token(value) };
-                self.take_flag(token, name, value);
-            } else {
-                let follower = rest.next_if(|next| !next.starts_with("--"));
-                self.take_flag(token, body, follower.map_or(Given::Bare, Given::Token));
+        for word in words(tokens) {
+            match word {
+                Word::Flag { token, name, value } => self.take_flag(token, name, value),
+                Word::Positional(positional) => positionals.push(positional),
             }
         }
         positionals

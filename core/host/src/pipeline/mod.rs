@@ -8,6 +8,8 @@
 
 pub mod advert;
 pub mod batch;
+pub mod cli;
+pub mod client;
 pub mod commands;
 pub mod exec;
 pub mod gates;

@@ -234,6 +234,24 @@ fn what_is_echoed_is_what_was_typed() {
 }
 
 #[test]
+fn what_a_client_can_tell_is_a_part_of_what_a_server_tells() {
+    let checked =
+        |line: &str| json!(super::check_form(&tokens::split(line).expect("a line that splits")));
+    assert_eq!(
+        checked("--=1 -x --count= --on --on -- -y"),
+        json!([
+            {"kind": "emptyName", "token": "--=1"},
+            {"kind": "singleDash", "token": "-x"},
+            {"kind": "emptyValue", "name": "count"},
+            {"kind": "duplicate", "name": "on"},
+        ])
+    );
+    for line in ["--message -x", "-5 -", "--on -- -x --on", "a=b --count 1"] {
+        assert_eq!(checked(line), json!([]), "{line}");
+    }
+}
+
+#[test]
 fn a_missing_parameter_is_no_problem_of_binding() {
     let two = command(vec![
         parameter("path_to", Kind::Text, true),
