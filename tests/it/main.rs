@@ -22,6 +22,7 @@ mod live_many;
 mod live_tools;
 mod packs;
 mod paths;
+mod pipeline;
 #[cfg(target_os = "linux")]
 mod recovery;
 mod refusals;

@@ -434,7 +434,12 @@ impl Server {
             lane
         });
         // The lane ends only with the process.
-        let _ = lane.send(Box::new(move || work(&server, responder)));
+        let _ = lane.send(Box::new(move || {
+            let dispatcher = server.dispatcher();
+            // Other fronts change the project, too. A call that is cancelled meanwhile does not run.
+            let Some(_turn) = dispatcher.lane.enter(responder.cancel()) else { return };
+            work(&server, responder);
+        }));
     }
 
     /// The dispatcher, once it is there.

@@ -1,0 +1,150 @@
+//! What is told without running a command: status, progress, dialogs, jobs, the list of commands.
+//!
+//! None of it waits for anything.
+//!
+//! Spec: P-68, the listener.
+
+use didi_pipeline::{
+    descriptor::{EXEC_ARGV, EXEC_COMMAND_LINE},
+    listing::{self, Query, Wish},
+    reply::{Reply, strip_nulls},
+};
+use serde_json::{Value, json};
+
+use super::{
+    exec::{Exec, project_name},
+    gates::Standing,
+};
+use crate::source;
+
+/// Optional features that this server has.
+pub const CAPABILITIES: [&str; 2] = [EXEC_ARGV, EXEC_COMMAND_LINE];
+
+/// Who answers.
+#[derive(Debug, Clone)]
+pub struct Host {
+    /// Where it listens; 0 when it does not.
+    pub port: u16,
+    /// When it started, in milliseconds since 1970.
+    pub started_ms: u64,
+}
+
+impl Host {
+    fn shown(&self) -> Value {
+        json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "port": self.port,
+            "startTime": source::iso8601(self.started_ms),
+        })
+    }
+}
+
+/// A body that is written over several lines, with its status.
+pub type Told = (u16, Value);
+
+/// A failure outside of running a command.
+pub fn fault(status: u16, error: &str, details: &str) -> Told {
+    (status, json!({"error": error, "errorDetails": details}))
+}
+
+/// `/api/status`.
+pub fn status(exec: &Exec, host: &Host, heartbeat_ms: u64) -> Told {
+    let standing = exec.gates.standing();
+    let mut body = json!({
+        "status": standing.word(),
+        "mode": "editor",
+        "product": "Didi",
+        "pid": std::process::id(),
+        "projectPath": exec.project().display().to_string(),
+        "projectName": project_name(exec.project()),
+        "lastHeartbeat": source::iso8601(heartbeat_ms),
+        "capabilities": CAPABILITIES,
+        "server": host.shown(),
+    });
+    if let Some(dialog) = standing.dialogs().first() {
+        body["dialog"] = dialog.shown();
+    }
+    (200, body)
+}
+
+/// `/api/dialog`.
+pub fn dialog(exec: &Exec) -> Told {
+    let standing = exec.gates.standing();
+    let dialogs: Vec<Value> = standing.dialogs().iter().map(|it| it.shown()).collect();
+    let active = matches!(standing, Standing::Blocked(_));
+    (200, json!({"active": active, "dialogs": dialogs}))
+}
+
+/// `/api/progress`.
+pub fn progress(exec: &Exec, query: &Query) -> Told {
+    let body = match exec.queue.running() {
+        None => json!({"active": false, "progress": null}),
+        Some(run) => match run.progress() {
+            None => json!({"active": true}),
+            Some(report) => json!({"active": true, "progress": report.shown()}),
+        },
+    };
+    (200, shaped(body, query))
+}
+
+/// `/api/job`.
+pub fn job(exec: &Exec, query: &Query) -> Told {
+    let Some(id) = query.get("id") else {
+        return fault(400, "Bad Request", "Query parameter 'id' is required");
+    };
+    found(exec.queue.job(&id), &id, query)
+}
+
+/// `/api/job/cancel`.
+pub fn cancel(exec: &Exec, body: &[u8], query: &Query) -> Told {
+    let body: Value = serde_json::from_slice(body).unwrap_or_default();
+    let Some(id) = body["id"].as_str().filter(|id| !id.is_empty()) else {
+        return fault(400, "Bad Request", "Request body must be JSON with an 'id' field");
+    };
+    found(exec.queue.cancel_job(id), id, query)
+}
+
+fn found(job: Option<Value>, id: &str, query: &Query) -> Told {
+    match job {
+        Some(job) => (200, shaped(job, query)),
+        None => {
+            let id = crate::text::clip(id);
+            fault(404, "Job Not Found", &format!("No job '{id}' is queued, running or kept"))
+        }
+    }
+}
+
+/// `/api/commands`.
+pub fn commands(exec: &Exec, host: &Host, query: &Query) -> Told {
+    match Wish::read(query) {
+        Ok(wish) => (200, listing::list(exec.book().commands(), &wish, host.shown())),
+        Err(reply) => told(&reply),
+    }
+}
+
+/// A reply of the queue as a body of its own.
+pub fn told(reply: &Reply) -> Told {
+    match &reply.outcome {
+        // It was written as JSON, and reads as such.
+        Ok(result) => (reply.status, serde_json::from_str(result.get()).unwrap_or_default()),
+        Err(why) => {
+            let (status, mut body) = fault(reply.status, &why.error, &why.details);
+            for (name, value) in &reply.more {
+                body[name] = value.clone();
+            }
+            (status, body)
+        }
+    }
+}
+
+/// The body as `omit_nulls` wants it, with a warning where that says neither.
+fn shaped(mut body: Value, query: &Query) -> Value {
+    let (omit, warning) = query.omit_nulls();
+    if omit {
+        strip_nulls(&mut body);
+    }
+    if let Some(warning) = warning {
+        body["warnings"] = json!([warning]);
+    }
+    body
+}
