@@ -2,6 +2,8 @@
 
 mod approval;
 mod batch;
+#[cfg(unix)]
+mod gates;
 mod jobs;
 mod life;
 mod openapi;

@@ -29,8 +29,9 @@ use crate::{
     log::LogRing,
     mcp::{Facts, Pending, Server},
     pipeline::{
+        editor::AttachedEditor,
         exec::Exec,
-        gates::{Attached, Gates},
+        gates::Gates,
         serve::{Beside, Running},
     },
     recovery::Recovery,
@@ -113,7 +114,7 @@ impl Parts {
 
     /// Runs requests of the Pipeline over a dispatcher.
     pub fn exec(&self, dispatcher: Arc<Dispatcher>) -> Arc<Exec> {
-        let watched = Attached(Arc::clone(&self.shared.routes));
+        let watched = AttachedEditor(Arc::clone(&self.shared.routes));
         Exec::new(dispatcher, Arc::new(Gates::new(Arc::new(watched))))
     }
 

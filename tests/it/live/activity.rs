@@ -11,7 +11,7 @@ use didi_tests::{
 use serde_json::{Value, json};
 
 /// Asks a person while a file is there, and stops the main thread while another one is.
-const ASKER: &str = r#"@tool
+pub(crate) const ASKER: &str = r#"@tool
 extends EditorPlugin
 var dialog
 func _process(_delta):

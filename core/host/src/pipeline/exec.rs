@@ -184,7 +184,7 @@ impl Exec {
         if !needed {
             return Ok(());
         }
-        let standing = self.gates.standing();
+        let standing = self.gates.standing_for_command();
         let details = match &standing {
             Standing::Ready => return Ok(()),
             Standing::Settling => {

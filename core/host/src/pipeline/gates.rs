@@ -13,7 +13,7 @@ use std::{
 
 use serde_json::{Map, Value, json};
 
-use crate::{bridge::Routes, cancel::Cancel, source};
+use crate::{cancel::Cancel, source};
 
 /// How often the editor is looked at.
 pub const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -23,8 +23,9 @@ const MAX_REMEMBERED: usize = 64;
 
 /// Looks at the editor. The call may take a moment; it must not need the editor's main thread.
 pub trait Watched: Send + Sync {
-    /// What is seen; `None` while no editor is attached.
-    fn look(&self) -> Option<Sight>;
+    /// What is seen; `None` while no editor is attached. With `may_attach` the one that a command would attach now is
+    /// attached first.
+    fn look(&self, may_attach: bool) -> Option<Sight>;
 }
 
 /// An attached editor, as it is seen.
@@ -81,27 +82,8 @@ impl Dialog {
 pub struct Nobody;
 
 impl Watched for Nobody {
-    fn look(&self) -> Option<Sight> {
+    fn look(&self, _may_attach: bool) -> Option<Sight> {
         None
-    }
-}
-
-/// The editor that this process is attached to. What it says of imports and dialogs is not asked for yet, so it counts
-/// as at rest.
-pub struct Attached(pub Arc<Routes>);
-
-impl Watched for Attached {
-    fn look(&self) -> Option<Sight> {
-        let editor = self.0.own_editor(false)?;
-        let identity = editor.identity();
-        let mut facts = Map::new();
-        facts.insert("session".into(), json!(identity.session_id));
-        Some(Sight {
-            session: identity.session_id.to_string(),
-            at_rest: true,
-            dialogs: vec![],
-            facts,
-        })
     }
 }
 
@@ -157,8 +139,20 @@ impl Gates {
 
     /// Looks once, now.
     pub fn look(&self) {
-        let seen = self.watched.look();
+        self.take_in(false);
+    }
+
+    fn take_in(&self, may_attach: bool) {
+        let seen = self.watched.look(may_attach);
         self.lock().take_in(seen, source::now_ms());
+    }
+
+    /// As it is for a command that is about to run in the editor: one that would be attached for it is looked at first.
+    pub fn standing_for_command(&self) -> Standing {
+        if self.lock().seen.is_none() {
+            self.take_in(true);
+        }
+        self.standing()
     }
 
     /// Looks until the flag is up.

@@ -11,6 +11,7 @@ pub mod batch;
 pub mod cli;
 pub mod client;
 pub mod commands;
+pub mod editor;
 pub mod exec;
 pub mod gates;
 pub mod http;

@@ -4,7 +4,7 @@ use super::*;
 struct Scripted(Mutex<VecDeque<Option<Sight>>>);
 
 impl Watched for Scripted {
-    fn look(&self) -> Option<Sight> {
+    fn look(&self, _may_attach: bool) -> Option<Sight> {
         let mut sights = self.0.lock().unwrap();
         if sights.len() > 1 { sights.pop_front().unwrap() } else { sights[0].clone() }
     }
