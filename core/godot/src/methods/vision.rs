@@ -2,3 +2,4 @@
 
 pub(crate) mod capture_viewport;
 pub(crate) mod set_camera_transform;
+pub(crate) mod toggle_debug_draw;
