@@ -5,6 +5,7 @@ mod behind;
 mod edits;
 pub(crate) mod pictures;
 mod reads;
+mod space;
 
 use didi_tests::{
     Caller, Project,

@@ -124,6 +124,7 @@ const METHODS: &[(&str, Run)] = &[
     ("ui.hitTest", Now(ui::hit_test::run)),
     ("ui.listControls", Now(ui::list_controls::run)),
     ("vision.captureViewport", Later(vision::capture_viewport::run)),
+    ("vision.frustumQuery", Now(vision::frustum_query::run)),
     ("vision.setCameraTransform", Change(vision::set_camera_transform::plan)),
     ("vision.toggleDebugDraw", Change(vision::toggle_debug_draw::plan)),
 ];

@@ -142,7 +142,7 @@ pub(super) fn viewport(kind: SessionKind) -> Result<Gd<Viewport>, BridgeError> {
     }
 }
 
-fn no_space() -> BridgeError {
+pub(super) fn no_space() -> BridgeError {
     let error = refuse::conflict("no_space_state", "there is no space to look through now");
     refuse::next_call(error, "runtime_list_sessions", json!({}), "finds a game, which has one")
 }

@@ -13,13 +13,8 @@ const FAR: f64 = 1_000_000.0;
 pub(super) const NO_SPACE_STATE: Code = Code::new(409, "no_space_state");
 
 /// What every spatial tool may be refused with.
-pub(super) const SPATIAL_CODES: &[Code] = &[
-    codes::INVALID_ARGUMENTS,
-    codes::NOT_CONNECTED,
-    codes::NO_EDITED_SCENE,
-    codes::NOT_FOUND,
-    NO_SPACE_STATE,
-];
+pub(super) const SPATIAL_CODES: &[Code] =
+    &[codes::INVALID_ARGUMENTS, codes::NOT_CONNECTED, codes::NO_EDITED_SCENE, NO_SPACE_STATE];
 
 /// A point of a plane.
 #[derive(Clone, Copy, Deserialize, Serialize, JsonSchema)]
