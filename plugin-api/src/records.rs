@@ -46,8 +46,18 @@ pub enum Rule {
     Number(f64, f64),
     /// `{x, y}`, numbers.
     Point,
+    /// `{x, y, z}`, numbers at most so far from 0.
+    Point3(f64),
+    /// `{x, y}` or `{x, y, z}`, numbers at most so far from 0.
+    Place(f64),
+    /// The same, and each above 0.
+    Size(f64),
+    /// `{r, g, b}`, numbers from 0 to 1.
+    Color,
     /// `[x, y]` or `{x, y}`, whole numbers from the first to the second.
     Cell(i64, i64),
+    /// `[x, y, z]` or `{x, y, z}`, whole numbers from the first to the second.
+    Cell3(i64, i64),
 }
 
 /// One member: its name, what it may hold, and whether it has to be there.
@@ -118,11 +128,18 @@ impl Rule {
             Rule::Number(least, most) => {
                 value.as_f64().is_some_and(|number| (least..=most).contains(&number))
             }
-            Rule::Point => pair(value).is_some_and(|both| both.iter().all(|one| one.is_number())),
+            Rule::Point => numbers(value, FLAT).is_some(),
+            Rule::Point3(most) => numbers(value, DEEP).is_some_and(|all| within(&all, most)),
+            Rule::Place(most) => place(value).is_some_and(|all| within(&all, most)),
+            Rule::Size(most) => place(value)
+                .is_some_and(|all| within(&all, most) && all.iter().all(|one| *one > 0.0)),
+            Rule::Color => numbers(value, &["r", "g", "b"])
+                .is_some_and(|all| all.iter().all(|one| (0.0..=1.0).contains(one))),
             Rule::Cell(least, most) => {
-                let listed = value.as_array().filter(|both| both.len() == 2);
-                let both = listed.map(|both| [&both[0], &both[1]]).or_else(|| pair(value));
-                both.is_some_and(|both| both.iter().all(|one| whole(one, least, most)))
+                cell(value, FLAT).is_some_and(|all| all.iter().all(|one| whole(one, least, most)))
+            }
+            Rule::Cell3(least, most) => {
+                cell(value, DEEP).is_some_and(|all| all.iter().all(|one| whole(one, least, most)))
             }
         }
     }
@@ -137,15 +154,45 @@ impl Rule {
             }
             Rule::Number(..) => "a number".into(),
             Rule::Point => "`{x, y}` of numbers".into(),
+            Rule::Point3(most) => format!("`{{x, y, z}}` of numbers within {most}"),
+            Rule::Place(most) => format!("`{{x, y}}` or `{{x, y, z}}` of numbers within {most}"),
+            Rule::Size(most) => {
+                format!("`{{x, y}}` or `{{x, y, z}}` of numbers above 0 and within {most}")
+            }
+            Rule::Color => "`{r, g, b}` of numbers from 0 to 1".into(),
             Rule::Cell(least, most) => {
                 format!("`[x, y]` or `{{x, y}}` of whole numbers from {least} to {most}")
+            }
+            Rule::Cell3(least, most) => {
+                format!("`[x, y, z]` or `{{x, y, z}}` of whole numbers from {least} to {most}")
             }
         }
     }
 }
 
-/// The two members of `{x, y}`.
-fn pair(value: &Value) -> Option<[&Value; 2]> {
-    let members = value.as_object().filter(|members| members.len() == 2)?;
-    Some([members.get("x")?, members.get("y")?])
+const FLAT: &[&str] = &["x", "y"];
+const DEEP: &[&str] = &["x", "y", "z"];
+
+/// The members of an object that has these and no other.
+fn members<'v>(value: &'v Value, names: &[&str]) -> Option<Vec<&'v Value>> {
+    let members = value.as_object().filter(|members| members.len() == names.len())?;
+    names.iter().map(|name| members.get(*name)).collect()
+}
+
+fn numbers(value: &Value, names: &[&str]) -> Option<Vec<f64>> {
+    members(value, names)?.into_iter().map(Value::as_f64).collect()
+}
+
+fn place(value: &Value) -> Option<Vec<f64>> {
+    numbers(value, FLAT).or_else(|| numbers(value, DEEP))
+}
+
+fn within(all: &[f64], most: f64) -> bool {
+    all.iter().all(|one| one.abs() <= most)
+}
+
+/// The same as a list or as an object.
+fn cell<'v>(value: &'v Value, names: &[&str]) -> Option<Vec<&'v Value>> {
+    let listed = value.as_array().filter(|listed| listed.len() == names.len());
+    listed.map(|listed| listed.iter().collect()).or_else(|| members(value, names))
 }

@@ -233,10 +233,14 @@ impl Tool {
         self
     }
 
-    /// The codes of its refusals.
+    /// Codes of its refusals, beside those that were named before.
     #[must_use]
     pub fn refuses(mut self, codes: &[Code]) -> Self {
-        self.desc.codes = codes.to_vec();
+        for code in codes {
+            if !self.desc.codes.contains(code) {
+                self.desc.codes.push(code.clone());
+            }
+        }
         self
     }
 }

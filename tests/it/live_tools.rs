@@ -2,8 +2,10 @@
 //! looked at in saved files, by a separate engine, or in the engine's own state; never in a tool's own answer.
 
 mod behind;
+mod edits;
 pub(crate) mod pictures;
 mod reads;
+mod space;
 
 use didi_tests::{
     Caller, Project,
@@ -105,8 +107,7 @@ fn every_edit_is_taken_back_and_made_again() {
     let Some((project, _engine, mut caller)) = opened() else { return };
     project.write("map.gd", "extends Node2D\n\n\nfunc on_press() -> void:\n\tpass\n");
     let press = json!({"emitter_node": "Panel/Button", "signal_name": "pressed", "target_node": "/root/Map", "target_method": "queue_free"});
-    let before = caller.saved(&project, "map.tscn");
-    for (tool, arguments) in [
+    let edits = vec![
         ("scene_instantiate_node", json!({"node_type": "Node2D", "name": "New"})),
         ("scene_remove_node", json!({"target_node": "Panel"})),
         (
@@ -130,16 +131,28 @@ fn every_edit_is_taken_back_and_made_again() {
             "tilemap_set_cells",
             json!({"tilemap_path": "Tiles", "cells": [{"coords": [2, 3], "source_id": 0, "atlas_coords": [1, 0]}]}),
         ),
-    ] {
+    ];
+    taken_back_and_made_again(&mut caller, &project, "map.tscn", edits);
+}
+
+/// Makes each edit of the open scene, takes it back, makes it again and takes it back, looking at the saved file.
+fn taken_back_and_made_again(
+    caller: &mut Caller,
+    project: &Project,
+    file: &str,
+    edits: Vec<(&str, Value)>,
+) {
+    let before = caller.saved(project, file);
+    for (tool, arguments) in edits {
         caller.edits(tool, arguments);
-        let after = caller.saved(&project, "map.tscn");
+        let after = caller.saved(project, file);
         assert_ne!(after, before, "{tool}");
         caller.edits("editor_undo", json!({}));
-        assert_eq!(caller.saved(&project, "map.tscn"), before, "{tool} is taken back");
+        assert_eq!(caller.saved(project, file), before, "{tool} is taken back");
         caller.edits("editor_redo", json!({}));
-        assert_eq!(caller.saved(&project, "map.tscn"), after, "{tool} is made again");
+        assert_eq!(caller.saved(project, file), after, "{tool} is made again");
         caller.edits("editor_undo", json!({}));
-        assert_eq!(caller.saved(&project, "map.tscn"), before, "{tool} is taken back again");
+        assert_eq!(caller.saved(project, file), before, "{tool} is taken back again");
     }
 }
 

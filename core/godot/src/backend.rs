@@ -6,7 +6,9 @@ use didi_engine::{Backend, Call, Step, server::Shared};
 use didi_wire::{BridgeError, SessionKind};
 
 use crate::{
-    background, dialogs,
+    background,
+    change::Change,
+    dialogs,
     edit::history::{self, Histories},
     methods::{self, Context, Run},
     waiting::{self, Readiness},
@@ -30,12 +32,20 @@ impl Backend for GodotBackend {
             let message = format!("`{}` is not built into this extension", call.method.name);
             return Step::Done(Err(BridgeError::new(501, "not_implemented", message)));
         };
+        let before = Histories::read(self.context.kind);
         match run {
             Run::Now(run) => {
-                let before = Histories::read(self.context.kind);
                 let mut answer = run(&self.context, &call.params);
                 history::tell(&mut answer, before.as_ref());
                 Step::Done(answer)
+            }
+            Run::Change(plan) => {
+                let planned = plan(&self.context, &call.params);
+                let mut step = planned.map_or_else(|error| Step::Done(Err(error)), Change::make);
+                if let Step::Done(answer) = &mut step {
+                    history::tell(answer, before.as_ref());
+                }
+                step
             }
             Run::Later(run) => match run(&self.context, &call.params) {
                 Ok(task) => Step::Later(task),

@@ -7,6 +7,7 @@ mod audio;
 mod editor;
 mod engine;
 mod gridmap;
+mod nav;
 mod physics;
 mod previews;
 mod project;
@@ -25,7 +26,7 @@ use std::sync::Arc;
 use didi_engine::{Answer, Task, server::Shared};
 use didi_wire::{BridgeError, SessionKind};
 
-use crate::params::Params;
+use crate::{change::Planned, params::Params};
 
 /// What a method is given beside its parameters.
 pub(crate) struct Context {
@@ -40,6 +41,8 @@ pub(crate) struct Context {
 pub(crate) enum Run {
     /// Within the frame that takes it up.
     Now(fn(&Context, &Params) -> Answer),
+    /// Checked and read first, then made; a preview is the first half.
+    Change(fn(&Context, &Params) -> Planned),
     /// Over several frames.
     Later(fn(&Context, &Params) -> Begun),
 }
@@ -47,7 +50,7 @@ pub(crate) enum Run {
 /// A command that goes on in later frames, or was refused at once.
 pub(crate) type Begun = Result<Box<dyn Task>, BridgeError>;
 
-use Run::{Later, Now};
+use Run::{Change, Later, Now};
 
 /// Every method that this extension has, sorted by name.
 const METHODS: &[(&str, Run)] = &[
@@ -68,14 +71,16 @@ const METHODS: &[(&str, Run)] = &[
     ("editor.saveScene", Now(editor::save_scene::run)),
     ("editor.undo", Now(editor::undo::run)),
     ("engine.classExists", Now(engine::class_exists::run)),
-    ("gridmap.setCells", Now(gridmap::set_cells::run)),
+    ("gridmap.setCells", Change(gridmap::set_cells::plan)),
+    ("nav.queryPath", Now(nav::query_path::run)),
+    ("physics.clearance", Now(physics::clearance::run)),
     ("physics.raycast", Now(physics::raycast::run)),
     ("physics.raycastBatch", Now(physics::raycast_batch::run)),
     ("project.getSetting", Now(project::get_setting::run)),
     ("project.listAutoloads", Now(project::list_autoloads::run)),
     ("project.listInputActions", Now(project::list_input_actions::run)),
-    ("project.removeAutoload", Now(project::remove_autoload::run)),
-    ("project.removeInputAction", Now(project::remove_input_action::run)),
+    ("project.removeAutoload", Change(project::remove_autoload::plan)),
+    ("project.removeInputAction", Change(project::remove_input_action::plan)),
     ("project.resolveUids", Now(project::resolve_uids::run)),
     ("project.setAutoload", Now(project::set_autoload::run)),
     ("project.setInputAction", Now(project::set_input_action::run)),
@@ -90,10 +95,10 @@ const METHODS: &[(&str, Run)] = &[
     ("runtime.stop", Now(runtime::stop::run)),
     ("runtime.watchInvariants", Later(runtime::watch_invariants::run)),
     ("scene.addToGroup", Now(scene::add_to_group::run)),
-    ("scene.callMethod", Later(scene::call_method::run)),
+    ("scene.callMethod", Change(scene::call_method::plan)),
     ("scene.close", Later(scene::close::run)),
     ("scene.create", Later(scene::create::run)),
-    ("scene.duplicateNode", Now(scene::duplicate_node::run)),
+    ("scene.duplicateNode", Change(scene::duplicate_node::plan)),
     ("scene.getGroupMembers", Now(scene::get_group_members::run)),
     ("scene.getHierarchy", Now(scene::get_hierarchy::run)),
     ("scene.getProperty", Now(scene::get_property::run)),
@@ -101,24 +106,27 @@ const METHODS: &[(&str, Run)] = &[
     ("scene.listGroups", Now(scene::list_groups::run)),
     ("scene.open", Later(scene::open::run)),
     ("scene.packBranch", Now(scene::pack_branch::run)),
-    ("scene.removeFromGroup", Now(scene::remove_from_group::run)),
+    ("scene.removeFromGroup", Change(scene::remove_from_group::plan)),
     ("scene.removeNode", Now(scene::remove_node::run)),
-    ("scene.reparentNode", Now(scene::reparent_node::run)),
+    ("scene.reparentNode", Change(scene::reparent_node::plan)),
     ("scene.setProperty", Now(scene::set_property::run)),
     ("script.attachToNode", Now(script::attach_to_node::run)),
-    ("script.detachFromNode", Now(script::detach_from_node::run)),
+    ("script.detachFromNode", Change(script::detach_from_node::plan)),
+    ("shader.getVisualGraph", Now(shader::get_visual_graph::run)),
     ("shader.listUniforms", Now(shader::list_uniforms::run)),
-    ("shader.setUniform", Now(shader::set_uniform::run)),
+    ("shader.setUniform", Change(shader::set_uniform::plan)),
     ("signal.connect", Now(signal::connect::run)),
-    ("signal.disconnect", Now(signal::disconnect::run)),
-    ("signal.emit", Now(signal::emit::run)),
+    ("signal.disconnect", Change(signal::disconnect::plan)),
+    ("signal.emit", Change(signal::emit::plan)),
     ("signal.listConnections", Now(signal::list_connections::run)),
     ("tilemap.getUsedRect", Now(tilemap::get_used_rect::run)),
     ("tilemap.setCells", Now(tilemap::set_cells::run)),
     ("ui.hitTest", Now(ui::hit_test::run)),
     ("ui.listControls", Now(ui::list_controls::run)),
     ("vision.captureViewport", Later(vision::capture_viewport::run)),
-    ("vision.setCameraTransform", Now(vision::set_camera_transform::run)),
+    ("vision.frustumQuery", Now(vision::frustum_query::run)),
+    ("vision.setCameraTransform", Change(vision::set_camera_transform::plan)),
+    ("vision.toggleDebugDraw", Change(vision::toggle_debug_draw::plan)),
 ];
 
 /// The function of a method, where this extension has it.

@@ -236,6 +236,23 @@ impl Found {
     }
 }
 
+/// Refuses a resource that another scene's file keeps, and that is not saved with this one.
+pub(crate) fn check_saved_here(
+    resource: Option<&Gd<Resource>>,
+    scene: &str,
+) -> Result<(), BridgeError> {
+    let Some(resource) = resource else { return Ok(()) };
+    let path = resource.get_path().to_string();
+    let Some((file, _)) = path.split_once("::") else { return Ok(()) };
+    if file == scene {
+        return Ok(());
+    }
+    let message = format!("the resource is kept in `{file}`, which the open scene does not save");
+    let error = refuse::conflict("subresource_not_saved", message).with("resource_file", file);
+    let arguments = json!({ "scene_path": file });
+    Err(refuse::next_call(error, "scene_open", arguments, "opens the scene that keeps it"))
+}
+
 /// The class of the object that a value is.
 pub(crate) fn class_held(value: &Variant) -> Option<String> {
     if value.get_type() != VariantType::OBJECT || is_freed(value) {

@@ -24,6 +24,8 @@ mod names;
 mod references;
 mod refuse;
 mod reload_project;
+mod remove_autoload;
+mod remove_input_action;
 mod rename_references;
 mod resource_create;
 mod resources;
@@ -67,8 +69,10 @@ impl ToolPack for ProjectPack {
             list_autoloads::tool(),
             set_setting::tool(),
             set_autoload::tool(),
+            remove_autoload::tool(),
             list_input_actions::tool(),
             set_input_action::tool(),
+            remove_input_action::tool(),
             asset_reimport::tool(),
             reload_project::tool(),
             get_uid_map::tool(),

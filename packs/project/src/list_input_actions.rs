@@ -7,9 +7,9 @@ use didi_plugin_api::prelude::*;
 const METHOD: &str = "project.listInputActions";
 
 /// There is no such action.
-const ACTION_NOT_FOUND: Code = Code::new(404, "input_action_not_found");
+pub(crate) const INPUT_ACTION_NOT_FOUND: Code = Code::new(404, "input_action_not_found");
 /// The action is the engine's own.
-const ENGINE_DEFAULT: Code = Code::new(409, "engine_default_action");
+pub(crate) const ENGINE_DEFAULT_ACTION: Code = Code::new(409, "engine_default_action");
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -34,7 +34,7 @@ pub(crate) fn tool() -> Tool {
     .refuses(&[
         codes::INVALID_ARGUMENTS,
         codes::NOT_CONNECTED,
-        ACTION_NOT_FOUND,
-        ENGINE_DEFAULT,
+        INPUT_ACTION_NOT_FOUND,
+        ENGINE_DEFAULT_ACTION,
     ])
 }

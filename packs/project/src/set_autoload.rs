@@ -5,7 +5,7 @@
 use didi_plugin_api::prelude::*;
 
 const METHOD: &str = "project.setAutoload";
-const EDITOR: &[SessionKind] = &[SessionKind::Editor];
+pub(crate) const EDITOR: &[SessionKind] = &[SessionKind::Editor];
 
 /// `project.godot` can't be written.
 pub(crate) const FILE_NOT_WRITABLE: Code = Code::new(409, "project_file_not_writable");

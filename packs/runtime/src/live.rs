@@ -13,6 +13,7 @@ mod get_tree;
 mod inject_input;
 mod read_logs;
 mod read_output;
+mod read_profiler;
 mod set_paused;
 mod step;
 mod stop;
@@ -34,6 +35,7 @@ pub(crate) fn tools() -> Vec<Tool> {
     vec![
         read_logs::tool(),
         read_output::tool(),
+        read_profiler::tool(),
         get_tree::tool(),
         eval_gdscript::tool(),
         set_paused::tool(),

@@ -9,7 +9,7 @@ use didi_plugin_api::prelude::*;
 
 mod layout;
 
-const METHOD: &str = "audio.listBuses";
+pub(crate) const METHOD: &str = "audio.listBuses";
 /// Buses in one answer that was read from a file.
 const MAX_BUSES: usize = 512;
 /// Refusals of the engine's end after which the files answer.

@@ -5,14 +5,18 @@
 use didi_plugin_api::prelude::*;
 
 const METHOD: &str = "script.attachToNode";
-const EDITOR: &[SessionKind] = &[SessionKind::Editor];
+pub(crate) const EDITOR: &[SessionKind] = &[SessionKind::Editor];
 
 /// The node has a script.
 const ALREADY_ATTACHED: Code = Code::new(409, "script_already_attached");
 /// The script extends another class than the node's.
 const BASE_INCOMPATIBLE: Code = Code::new(422, "script_base_incompatible");
 /// The engine did not take the script.
-const ASSIGNMENT_REJECTED: Code = Code::new(409, "script_assignment_rejected");
+pub(crate) const ASSIGNMENT_REJECTED: Code = Code::new(409, "script_assignment_rejected");
+
+/// What every tool about a node of the open scene may be refused with.
+pub(crate) const NODE_CODES: &[Code] =
+    &[codes::INVALID_ARGUMENTS, codes::NOT_CONNECTED, codes::NO_EDITED_SCENE, codes::NOT_FOUND];
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -34,12 +38,9 @@ pub(crate) fn tool() -> Tool {
     .core()
     .probed(METHOD, |args: &Args| &args.target_node)
     .leaves(&[Work::Save])
+    .refuses(NODE_CODES)
     .refuses(&[
-        codes::INVALID_ARGUMENTS,
-        codes::NOT_CONNECTED,
-        codes::NO_EDITED_SCENE,
         codes::NODE_NOT_OWNED,
-        codes::NOT_FOUND,
         ALREADY_ATTACHED,
         BASE_INCOMPATIBLE,
         ASSIGNMENT_REJECTED,

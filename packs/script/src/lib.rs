@@ -9,6 +9,7 @@ mod check;
 mod check_syntax;
 mod create;
 mod csharp_build;
+mod detach_from_node;
 mod get_symbols;
 mod patch_method;
 mod reflect_class;
@@ -17,6 +18,7 @@ mod scripts;
 mod shader_check;
 mod source;
 mod syntax;
+mod uniforms;
 
 /// The pack.
 pub struct ScriptPack;
@@ -36,6 +38,10 @@ impl ToolPack for ScriptPack {
             shader_check::tool(),
             csharp_build::tool(),
             attach_to_node::tool(),
+            detach_from_node::tool(),
+            uniforms::list::tool(),
+            uniforms::set::tool(),
+            uniforms::get_graph::tool(),
         ]
     }
 }

@@ -55,7 +55,7 @@ struct Args {
 
 #[derive(Clone, Copy, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Size {
+pub(crate) struct Size {
     #[schemars(range(min = LEAST_SIDE, max = MOST_SIDE))]
     width: u32,
     #[schemars(range(min = LEAST_SIDE, max = MOST_SIDE))]
@@ -64,13 +64,13 @@ struct Size {
 
 #[derive(Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Background {
+pub(crate) enum Background {
     #[default]
     Original,
     Transparent,
 }
 
-fn default_camera() -> String {
+pub(crate) fn default_camera() -> String {
     CAMERAS[0].into()
 }
 

@@ -8,7 +8,7 @@ use didi_plugin_api::prelude::*;
 
 const METHOD: &str = "vision.capturePasses";
 /// A headless engine draws nothing.
-const HEADLESS_ENGINE: Code = Code::new(409, "headless_engine");
+pub(crate) const HEADLESS_ENGINE: Code = Code::new(409, "headless_engine");
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -6,7 +6,21 @@ use didi_plugin_api::prelude::*;
 
 mod capture_frame;
 mod capture_passes;
+mod debug_draw;
+mod diff_capture;
+mod ghosts;
+mod set_camera;
 mod test_lab;
+
+#[cfg(test)]
+mod tests;
+
+const EDITOR: &[SessionKind] = &[SessionKind::Editor];
+
+/// An argument that can't be used.
+fn invalid(field: &str, message: impl Into<String>) -> Refusal {
+    Refusal::new(codes::INVALID_ARGUMENTS, message).field(field)
+}
 
 /// The pack.
 pub struct VisionPack;
@@ -17,7 +31,16 @@ impl ToolPack for VisionPack {
     }
 
     fn tools(&'static self) -> Vec<Tool> {
-        vec![capture_frame::tool(), capture_passes::tool(), test_lab::tool()]
+        vec![
+            capture_frame::tool(),
+            capture_passes::tool(),
+            diff_capture::tool(),
+            set_camera::tool(),
+            debug_draw::tool(),
+            ghosts::render(),
+            ghosts::clear(),
+            test_lab::tool(),
+        ]
     }
 }
 

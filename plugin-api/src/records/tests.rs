@@ -31,6 +31,41 @@ fn records_that_fit_are_taken() {
 }
 
 #[test]
+fn places_sizes_and_colours_have_their_members_and_their_bounds() {
+    const THINGS: &[Kind] = &[(
+        "",
+        &[
+            ("eye", Rule::Point3(10.0), false),
+            ("at", Rule::Place(10.0), false),
+            ("size", Rule::Size(10.0), false),
+            ("color", Rule::Color, false),
+            ("cell", Rule::Cell3(-2, 2), false),
+        ],
+    )];
+    for good in [
+        json!({"eye": {"x": 0, "y": -10, "z": 10}, "at": {"x": 1, "y": 2}}),
+        json!({"at": {"x": 1, "y": 2, "z": 3}, "size": {"x": 0.5, "y": 10}}),
+        json!({"color": {"r": 0, "g": 1, "b": 0.5}, "cell": [1, -2, 2]}),
+        json!({"cell": {"x": 0, "y": 0, "z": 0}}),
+    ] {
+        assert_eq!(said("", THINGS, &json!([good])), Ok(()));
+    }
+    for bad in [
+        json!({"eye": {"x": 0, "y": 0}}),
+        json!({"eye": {"x": 0, "y": 0, "z": 10.5}}),
+        json!({"at": {"x": 0, "z": 0}}),
+        json!({"at": {"x": 0, "y": "0"}}),
+        json!({"size": {"x": 0, "y": 1}}),
+        json!({"color": {"r": 0, "g": 1.5, "b": 0}}),
+        json!({"color": {"r": 0, "g": 1, "b": 0, "a": 1}}),
+        json!({"cell": [0, 0]}),
+        json!({"cell": [0, 0, 3]}),
+    ] {
+        assert!(said("", THINGS, &json!([bad])).is_err(), "{bad}");
+    }
+}
+
+#[test]
 fn what_does_not_fit_is_named_with_its_place() {
     for (record, words) in [
         (json!({"name": "a"}), "`type` has to be one of `press`, `move`"),

@@ -1,13 +1,14 @@
 //! What is in the way: rays through the space of an edited scene or a running game.
 
+pub(crate) mod clearance;
 pub(crate) mod raycast;
 pub(crate) mod raycast_batch;
 
 use didi_wire::{BridgeError, SessionKind};
 use godot::{
     classes::{
-        CollisionObject2D, CollisionObject3D, PhysicsRayQueryParameters2D,
-        PhysicsRayQueryParameters3D, Viewport,
+        CollisionObject2D, CollisionObject3D, PhysicsDirectSpaceState2D, PhysicsDirectSpaceState3D,
+        PhysicsRayQueryParameters2D, PhysicsRayQueryParameters3D, Viewport,
     },
     prelude::*,
 };
@@ -33,16 +34,16 @@ impl Point {
         if self.z.is_some() { 3 } else { 2 }
     }
 
-    fn flat(self) -> Vector2 {
+    pub(super) fn flat(self) -> Vector2 {
         Vector2::new(self.x, self.y)
     }
 
-    fn deep(self) -> Vector3 {
+    pub(super) fn deep(self) -> Vector3 {
         Vector3::new(self.x, self.y, self.z.unwrap_or_default())
     }
 
     /// Whether every coordinate is within bounds.
-    fn is_sound(self) -> bool {
+    pub(super) fn is_sound(self) -> bool {
         [self.x, self.y, self.z.unwrap_or_default()].iter().all(|one| one.abs() <= MAX_COORDINATE)
     }
 }
@@ -57,7 +58,7 @@ pub(super) struct Ray {
     collision_mask: u32,
 }
 
-fn first_layer() -> u32 {
+pub(super) fn first_layer() -> u32 {
     1
 }
 
@@ -79,28 +80,25 @@ impl Ray {
     }
 
     /// What the ray meets first.
-    pub(super) fn cast(self, context: &Context) -> Result<Value, BridgeError> {
-        let viewport = viewport(context.kind)?;
-        let hit =
-            if self.from.dimension() == 2 { self.flat(&viewport)? } else { self.deep(&viewport)? };
-        Ok(told(context, self.from.dimension(), &hit))
+    pub(super) fn cast(self, context: &Context, space: &mut Space) -> Value {
+        let hit = match space {
+            Space::Flat(space) => self.flat(space),
+            Space::Deep(space) => self.deep(space),
+        };
+        told(context, self.from.dimension(), &hit)
     }
 
-    fn flat(self, viewport: &Gd<Viewport>) -> Result<VarDictionary, BridgeError> {
-        let space = viewport.find_world_2d().and_then(|world| world.get_direct_space_state());
-        let mut space = space.ok_or_else(no_space)?;
+    fn flat(self, space: &mut Gd<PhysicsDirectSpaceState2D>) -> VarDictionary {
         let mut query = PhysicsRayQueryParameters2D::new_gd();
         query.set_from(self.from.flat());
         query.set_to(self.to.flat());
         query.set_collision_mask(self.collision_mask);
         query.set_collide_with_areas(true);
         query.set_hit_from_inside(false);
-        Ok(space.intersect_ray(&query))
+        space.intersect_ray(&query)
     }
 
-    fn deep(self, viewport: &Gd<Viewport>) -> Result<VarDictionary, BridgeError> {
-        let space = viewport.find_world_3d().and_then(|world| world.get_direct_space_state());
-        let mut space = space.ok_or_else(no_space)?;
+    fn deep(self, space: &mut Gd<PhysicsDirectSpaceState3D>) -> VarDictionary {
         let mut query = PhysicsRayQueryParameters3D::new_gd();
         query.set_from(self.from.deep());
         query.set_to(self.to.deep());
@@ -108,19 +106,43 @@ impl Ray {
         query.set_collide_with_areas(true);
         query.set_hit_from_inside(false);
         query.set_hit_back_faces(true);
-        Ok(space.intersect_ray(&query))
+        space.intersect_ray(&query)
+    }
+}
+
+/// What is looked through: the bodies of a plane, or those of a space.
+pub(super) enum Space {
+    Flat(Gd<PhysicsDirectSpaceState2D>),
+    Deep(Gd<PhysicsDirectSpaceState3D>),
+}
+
+impl Space {
+    /// The one of 2 or 3 dimensions, as it is now.
+    ///
+    /// # Errors
+    /// `no_space_state` (409) where the session has none.
+    pub(super) fn of(kind: SessionKind, dimension: u8) -> Result<Self, BridgeError> {
+        let viewport = viewport(kind)?;
+        let space = if dimension == 2 {
+            let world = viewport.find_world_2d();
+            world.and_then(|world| world.get_direct_space_state()).map(Space::Flat)
+        } else {
+            let world = viewport.find_world_3d();
+            world.and_then(|world| world.get_direct_space_state()).map(Space::Deep)
+        };
+        space.ok_or_else(no_space)
     }
 }
 
 /// The view whose world is looked through.
-fn viewport(kind: SessionKind) -> Result<Gd<Viewport>, BridgeError> {
+pub(super) fn viewport(kind: SessionKind) -> Result<Gd<Viewport>, BridgeError> {
     match kind {
         SessionKind::Game => Ok(node_path::window()?.upcast()),
         SessionKind::Editor => node_path::edited_root()?.get_viewport().ok_or_else(no_space),
     }
 }
 
-fn no_space() -> BridgeError {
+pub(super) fn no_space() -> BridgeError {
     let error = refuse::conflict("no_space_state", "there is no space to look through now");
     refuse::next_call(error, "runtime_list_sessions", json!({}), "finds a game, which has one")
 }

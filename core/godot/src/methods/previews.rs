@@ -5,7 +5,7 @@ use didi_wire::BridgeError;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Context, anim, project, scene, script, signal, tilemap};
+use super::{Context, Run, anim, project, scene, script, signal, tilemap};
 use crate::params::Params;
 
 /// A change that is previewed.
@@ -19,7 +19,7 @@ pub(crate) struct Mutation {
 
 type Preview = fn(&Context, &Params) -> Answer;
 
-/// Every method whose target can be read before it changes, sorted by name.
+/// Methods that read their target in a function of its own, sorted by name; each [`Run::Change`] reads it, too.
 const PREVIEWS: &[(&str, Preview)] = &[
     ("anim.addLibrary", anim::add_library::preview),
     ("project.setAutoload", project::set_autoload::preview),
@@ -43,6 +43,10 @@ const PREVIEWS: &[(&str, Preview)] = &[
 /// What the change itself would be refused with; `not_implemented` (501) for one that has no preview.
 pub(crate) fn read(context: &Context, mutation: &Mutation) -> Answer {
     let name = mutation.method.as_str();
+    if let Some(Run::Change(plan)) = super::find(name) {
+        let before = plan(context, &mutation.params)?.preview();
+        return Ok(json!({ "status": "success", "method": name, "before": before }));
+    }
     let Ok(at) = PREVIEWS.binary_search_by_key(&name, |(method, _)| method) else {
         let message = format!("`{name}` has no preview");
         return Err(BridgeError::new(501, "not_implemented", message));

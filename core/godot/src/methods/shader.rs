@@ -1,16 +1,21 @@
 //! Shader materials that nodes hold.
 
+pub(crate) mod get_visual_graph;
 pub(crate) mod list_uniforms;
 pub(crate) mod set_uniform;
 
 use didi_wire::BridgeError;
 use godot::{
-    classes::{Shader, ShaderMaterial, shader::Mode},
+    classes::{RenderingServer, Shader, ShaderMaterial, shader::Mode},
     prelude::*,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::{node_path, property, refuse};
+use crate::{
+    node_path,
+    property::{self, Declared},
+    refuse,
+};
 
 /// A material, its shader, and who holds it.
 pub(super) struct Held {
@@ -39,6 +44,77 @@ pub(super) fn held(path: &str, name: &str) -> Result<Held, BridgeError> {
         return Err(refuse::next_call(error, "scene_set_property", arguments, "gives it one"));
     };
     Ok(Held { node, material, shader })
+}
+
+/// What a shader allows of a value beside its type.
+pub(super) struct Range {
+    minimum: f64,
+    maximum: f64,
+    step: Option<f64>,
+    or_greater: bool,
+    or_less: bool,
+}
+
+impl Range {
+    /// The range that a uniform declares, if it does.
+    pub(super) fn of(declared: &Declared) -> Option<Self> {
+        let constraint = declared.constraint().filter(|one| one["kind"] == "range")?;
+        let text = constraint["hint_string"].as_str()?.to_owned();
+        let mut numbers = text.split(',').map_while(|part| part.trim().parse::<f64>().ok());
+        Some(Range {
+            minimum: numbers.next()?,
+            maximum: numbers.next()?,
+            step: numbers.next(),
+            or_greater: text.contains("or_greater"),
+            or_less: text.contains("or_less"),
+        })
+    }
+
+    /// Which bound a number is beyond, with the bound.
+    pub(super) fn fault(&self, number: f64) -> Option<String> {
+        if number < self.minimum && !self.or_less {
+            return Some(format!("{number} is below {}", self.minimum));
+        }
+        let above = number > self.maximum && !self.or_greater;
+        above.then(|| format!("{number} is above {}", self.maximum))
+    }
+
+    fn told(&self, hint_string: &Value) -> Value {
+        json!({
+            "kind": "range",
+            "minimum": self.minimum,
+            "maximum": self.maximum,
+            "step": self.step,
+            "or_greater": self.or_greater,
+            "or_less": self.or_less,
+            "hint_string": hint_string,
+        })
+    }
+}
+
+/// What a uniform declares beside its type.
+pub(super) fn hint(declared: &Declared) -> Option<Value> {
+    let constraint = declared.constraint()?;
+    let hint_string = &constraint["hint_string"];
+    if let Some(range) = Range::of(declared) {
+        return Some(range.told(hint_string));
+    }
+    if constraint["kind"] == "enum" {
+        let options: Vec<&str> = hint_string.as_str().unwrap_or_default().split(',').collect();
+        return Some(json!({ "kind": "enum", "options": options, "hint_string": hint_string }));
+    }
+    Some(json!({ "kind": "other", "hint_string": hint_string }))
+}
+
+impl Held {
+    /// What a uniform is in effect: what the material says, or else the shader's own default.
+    pub(super) fn effective(&self, name: &str) -> Variant {
+        let set = self.material.get_shader_parameter(name);
+        if !set.is_nil() {
+            return set;
+        }
+        RenderingServer::singleton().shader_get_parameter_default(self.shader.get_rid(), name)
+    }
 }
 
 /// The word for what a shader is for.

@@ -1,4 +1,6 @@
 //! Pictures of what an editor or a game shows.
 
 pub(crate) mod capture_viewport;
+pub(crate) mod frustum_query;
 pub(crate) mod set_camera_transform;
+pub(crate) mod toggle_debug_draw;

@@ -4,7 +4,7 @@
 
 use didi_plugin_api::prelude::*;
 
-use super::{codes, edit, invalid};
+use super::{edit, invalid};
 
 const METHOD: &str = "anim.addLibrary";
 
@@ -52,13 +52,9 @@ pub(crate) fn tool() -> Tool {
         METHOD,
         |args| &args.animation_player_path,
     )
+    .core()
     .checked(check)
     .refuses(&[
-        codes::INVALID_ARGUMENTS,
-        codes::NOT_CONNECTED,
-        codes::NO_EDITED_SCENE,
-        codes::NODE_NOT_OWNED,
-        codes::NOT_FOUND,
         CASE_MISMATCH,
         DIFFERS_FROM_DISK,
         NAME_TAKEN,

@@ -32,12 +32,6 @@ pub(crate) fn tool() -> Tool {
         METHOD,
         |args| &args.target_node,
     )
-    .refuses(&[
-        codes::INVALID_ARGUMENTS,
-        codes::NOT_CONNECTED,
-        codes::NO_EDITED_SCENE,
-        codes::NODE_NOT_OWNED,
-        codes::NOT_FOUND,
-        codes::ALREADY_EXISTS,
-    ])
+    .core()
+    .refuses(&[codes::ALREADY_EXISTS])
 }

@@ -3,11 +3,13 @@
 use didi_plugin_api::prelude::Code;
 pub(super) use didi_plugin_api::refusal::codes::{
     ALREADY_EXISTS, CONFLICT, DIRTY_STATE_UNAVAILABLE, INVALID_ARGUMENTS, NO_EDITED_SCENE,
-    NODE_NOT_OWNED, NOT_CONNECTED, NOT_FOUND, UNSAVED_CHANGES,
+    NODE_NOT_OWNED, NOT_CONNECTED, NOT_FOUND, TIMEOUT, UNSAVED_CHANGES,
 };
 
 /// The node comes from a scene that the open one inherits.
 pub(super) const NODE_INHERITED: Code = Code::new(409, "node_inherited");
+/// The attached engine is of the wrong kind.
+pub(super) const SESSION_KIND_REJECTED: Code = Code::new(409, "session_kind_rejected");
 /// The scene holds the open one, itself or through others.
 pub(super) const CYCLIC_INSTANCE: Code = Code::new(409, "cyclic_instance");
 /// The file holds no scene.

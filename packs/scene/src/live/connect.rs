@@ -4,12 +4,12 @@
 
 use didi_plugin_api::prelude::*;
 
-use super::{codes, edit};
+use super::edit;
 
 const METHOD: &str = "signal.connect";
 
 /// The node has no signal of this name.
-const DECLARED_SIGNAL_NOT_FOUND: Code = Code::new(404, "declared_signal_not_found");
+pub(super) const DECLARED_SIGNAL_NOT_FOUND: Code = Code::new(404, "declared_signal_not_found");
 /// The node has no method of this name.
 const TARGET_METHOD_NOT_FOUND: Code = Code::new(404, "target_method_not_found");
 /// The script does not compile, so its methods are not known.
@@ -48,12 +48,8 @@ pub(crate) fn tool() -> Tool {
         METHOD,
         |args| &args.emitter_node,
     )
+    .core()
     .refuses(&[
-        codes::INVALID_ARGUMENTS,
-        codes::NOT_CONNECTED,
-        codes::NO_EDITED_SCENE,
-        codes::NODE_NOT_OWNED,
-        codes::NOT_FOUND,
         DECLARED_SIGNAL_NOT_FOUND,
         TARGET_METHOD_NOT_FOUND,
         TARGET_SCRIPT_NOT_COMPILED,

@@ -42,13 +42,9 @@ pub(crate) fn tool() -> Tool {
         METHOD,
         |args| &args.parent_path,
     )
+    .core()
     .checked(check)
     .refuses(&[
-        codes::INVALID_ARGUMENTS,
-        codes::NOT_CONNECTED,
-        codes::NO_EDITED_SCENE,
-        codes::NODE_NOT_OWNED,
-        codes::NOT_FOUND,
         codes::CYCLIC_INSTANCE,
         codes::NOT_A_PACKED_SCENE,
         codes::DEPENDENCIES_MISSING,

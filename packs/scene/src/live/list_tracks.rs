@@ -6,7 +6,7 @@ use didi_plugin_api::prelude::*;
 
 use super::{BOTH, codes};
 
-const METHOD: &str = "anim.listTracks";
+pub(super) const METHOD: &str = "anim.listTracks";
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -23,12 +23,6 @@ pub(crate) fn tool() -> Tool {
         METHOD,
         |args| &args.target_node,
     )
-    .refuses(&[
-        codes::INVALID_ARGUMENTS,
-        codes::NOT_CONNECTED,
-        codes::NO_EDITED_SCENE,
-        codes::NODE_NOT_OWNED,
-        codes::NODE_INHERITED,
-        codes::NOT_FOUND,
-    ])
+    .core()
+    .refuses(&[codes::NODE_INHERITED])
 }

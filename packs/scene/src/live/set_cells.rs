@@ -49,12 +49,9 @@ pub(crate) fn tool() -> Tool {
         METHOD,
         |args| &args.tilemap_path,
     )
+    .core()
     .checked(check)
     .refuses(&[
-        codes::INVALID_ARGUMENTS,
-        codes::NOT_CONNECTED,
-        codes::NO_EDITED_SCENE,
-        codes::NODE_NOT_OWNED,
         codes::UNKNOWN_OUTCOME,
         get_used_rect::TARGET_NOT_FOUND,
         get_used_rect::TARGET_WRONG_TYPE,

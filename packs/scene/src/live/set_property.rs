@@ -56,13 +56,9 @@ pub(crate) fn tool() -> Tool {
         METHOD,
         |args| args.target_node.as_deref().unwrap_or("the properties of `writes`"),
     )
+    .core()
     .checked(check)
     .refuses(&[
-        codes::INVALID_ARGUMENTS,
-        codes::NOT_CONNECTED,
-        codes::NO_EDITED_SCENE,
-        codes::NODE_NOT_OWNED,
-        codes::NOT_FOUND,
         codes::PROPERTY_NOT_FOUND,
         codes::PROPERTY_SLOT_EMPTY,
         codes::PROPERTY_PATH_INVALID,

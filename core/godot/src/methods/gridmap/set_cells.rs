@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
+    change::{Change, Planned},
     edit::{self, Edit, owned},
     methods::Context,
     node_path,
@@ -60,17 +61,23 @@ impl From<Place> for Vector3i {
 }
 
 /// A place, its item and how that is turned.
-type Planned = (Vector3i, i32, i32);
+type Placed = (Vector3i, i32, i32);
 
-pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
+pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
     let args: Args = params::read(params)?;
     let root = node_path::edited_root()?;
     let grid = grid(&args.gridmap_path)?;
     owned::check(&root, &grid.clone().upcast())?;
-    let planned = plan(&args.cells, &grid)?;
-    let registered = commit(&root, &grid, &planned)?;
-    let cells: Vec<Value> = planned.iter().map(|(at, ..)| told(&grid, *at)).collect();
-    let mut answer = edit::done(json!({ "gridmap_path": args.gridmap_path, "cells": cells }));
+    let planned = cells(&args.cells, &grid)?;
+    let before: Vec<Value> = planned.iter().map(|(at, ..)| told(&grid, *at)).collect();
+    let path = args.gridmap_path;
+    Ok(Change::now(json!({ "cells": before }), move || make(&path, &root, &grid, &planned)))
+}
+
+fn make(path: &str, root: &Gd<Node>, grid: &Gd<GridMap>, planned: &[Placed]) -> Answer {
+    let registered = commit(root, grid, planned)?;
+    let cells: Vec<Value> = planned.iter().map(|(at, ..)| told(grid, *at)).collect();
+    let mut answer = edit::done(json!({ "gridmap_path": path, "cells": cells }));
     answer["undo_redo_registered"] = registered.into();
     Ok(answer)
 }
@@ -86,7 +93,7 @@ fn grid(path: &str) -> Result<Gd<GridMap>, BridgeError> {
     })
 }
 
-fn plan(cells: &[Cell], grid: &Gd<GridMap>) -> Result<Vec<Planned>, BridgeError> {
+fn cells(cells: &[Cell], grid: &Gd<GridMap>) -> Result<Vec<Placed>, BridgeError> {
     if !(1..=MAX_CELLS).contains(&cells.len()) {
         return Err(refuse::invalid("cells", format!("1 to {MAX_CELLS} cells are taken")));
     }
@@ -126,14 +133,14 @@ fn check(cell: &Cell, at: Vector3i, index: usize) -> Result<(), BridgeError> {
 }
 
 /// One action of what differs; a batch that changes nothing makes no history.
-fn commit(root: &Gd<Node>, grid: &Gd<GridMap>, planned: &[Planned]) -> Result<bool, BridgeError> {
+fn commit(root: &Gd<Node>, grid: &Gd<GridMap>, planned: &[Placed]) -> Result<bool, BridgeError> {
     let now = |at: Vector3i| (at, grid.get_cell_item(at), turned(grid, at));
-    let differ: Vec<&Planned> = planned.iter().filter(|cell| now(cell.0) != **cell).collect();
+    let differ: Vec<&Placed> = planned.iter().filter(|cell| now(cell.0) != **cell).collect();
     if differ.is_empty() {
         return Ok(false);
     }
     let object: Gd<Object> = grid.clone().upcast();
-    let args = |(at, item, way): Planned| [at.to_variant(), item.to_variant(), way.to_variant()];
+    let args = |(at, item, way): Placed| [at.to_variant(), item.to_variant(), way.to_variant()];
     let mut action = Edit::begin(&format!("Set {} cells", differ.len()), root)?;
     for cell in differ {
         action.does(&object, "set_cell_item", &args(*cell));

@@ -2,7 +2,7 @@
 
 use didi_engine::Answer;
 
-use super::Ray;
+use super::{Ray, Space};
 use crate::{
     methods::Context,
     params::{self, Params},
@@ -11,5 +11,6 @@ use crate::{
 pub(crate) fn run(context: &Context, params: &Params) -> Answer {
     let ray: Ray = params::read(params)?;
     ray.check()?;
-    ray.cast(context)
+    let mut space = Space::of(context.kind, ray.from.dimension())?;
+    Ok(ray.cast(context, &mut space))
 }

@@ -4,7 +4,7 @@ use didi_engine::Answer;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::Ray;
+use super::{Ray, Space};
 use crate::{
     methods::Context,
     params::{self, Params},
@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Most rays of one call.
-const MAX_RAYS: usize = 64;
+const MAX_RAYS: usize = 256;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -33,9 +33,10 @@ pub(crate) fn run(context: &Context, params: &Params) -> Answer {
             return Err(at(refuse::invalid("rays", "all rays have one dimension")));
         }
     }
+    let mut space = Space::of(context.kind, dimension)?;
     let mut results: Vec<Value> = vec![];
     for (index, ray) in rays.iter().enumerate() {
-        let mut result = ray.cast(context)?;
+        let mut result = ray.cast(context, &mut space);
         result["index"] = index.into();
         results.push(result);
     }

@@ -41,6 +41,21 @@ pub(super) fn written(setting: &str) -> Option<Variant> {
     file.has_section_key(section, key).then(|| file.get_value(section, key))
 }
 
+/// Refuses a file that the engine can't read, and whose rest a save would lose. The engine's own words, with the
+/// line, are among the diagnostics of the answer.
+///
+/// # Errors
+/// `conflict` (409).
+pub(super) fn check_loads() -> Result<(), BridgeError> {
+    let loaded = ConfigFile::new_gd().load(FILE);
+    if loaded == Error::OK {
+        return Ok(());
+    }
+    let message = "`project.godot` can't be loaded as it is on disk";
+    let error = refuse::conflict("conflict", message).with("engine_error", format!("{loaded:?}"));
+    Err(error.with("no_remedy", "the file has to be mended at the line that the engine names"))
+}
+
 /// The same in the file's own words.
 pub(super) fn literal(setting: &str) -> Option<String> {
     written(setting).map(|value| var_to_str(&value).to_string())

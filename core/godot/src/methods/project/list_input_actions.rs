@@ -60,6 +60,11 @@ pub(super) fn is_own(action: &str) -> bool {
     file::written(&format!("input/{action}")).is_some()
 }
 
+/// Whether the engine or the project has an action.
+pub(super) fn is_known(action: &str) -> bool {
+    ProjectSettings::singleton().has_setting(&format!("input/{action}"))
+}
+
 /// One action as the engine has it.
 pub(super) fn entry(action: &str) -> Value {
     let setting = ProjectSettings::singleton().get_setting(&format!("input/{action}"));

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::{file, list_autoloads, set_autoload};
 use crate::{
+    change::{Change, Planned},
     methods::Context,
     params::{self, Params},
     refuse,
@@ -18,13 +19,18 @@ struct Args {
     name: String,
 }
 
-pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
+pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
     let Args { name } = params::read(params)?;
-    if list_autoloads::entry(&name).is_none() {
+    file::check_loads()?;
+    let Some(entry) = list_autoloads::entry(&name) else {
         let message = format!("there is no autoload `{name}`");
         return Err(refuse::not_found(message, "project_list_autoloads", "lists them")
             .with("field", "name"));
-    }
+    };
+    Ok(Change::now(json!({ "autoload": entry }), move || make(&name)))
+}
+
+fn make(name: &str) -> Answer {
     let setting = format!("autoload/{name}");
     file::store(&setting, &Variant::nil())?;
     Ok(json!({

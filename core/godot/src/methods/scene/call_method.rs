@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
+    change::{Change, Planned},
     json::{self, Wanted},
     methods::{Begun, Context},
     node_path,
@@ -42,15 +43,25 @@ fn ten() -> u64 {
     10
 }
 
-pub(crate) fn run(_context: &Context, params: &Params) -> Begun {
+pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
     let args: Args = params::read(params)?;
     if !(1..=MAX_SECONDS).contains(&args.timeout_seconds) {
         return Err(refuse::invalid("timeout_seconds", format!("1 to {MAX_SECONDS} are taken")));
     }
-    let mut node = node_path::edited(&args.target_node)?;
+    let node = node_path::edited(&args.target_node)?;
     let method = declared(&args, &node)?;
     let values = values(&args.arguments, &method)?;
-    let returned = node.call(args.method_name.as_str(), &values);
+    let before = json!({
+        "method_name": args.method_name,
+        "method_exists": true,
+        "script_is_tool": true,
+        "signature": signature(&method),
+    });
+    Ok(Change::later(before, move || make(args, node, &values)))
+}
+
+fn make(args: Args, mut node: Gd<Node>, values: &[Variant]) -> Begun {
+    let returned = node.call(args.method_name.as_str(), values);
     let limit = Duration::from_secs(args.timeout_seconds);
     let state = returned.try_to::<Gd<Object>>().ok().filter(|state| state.is_class(COROUTINE));
     Ok(match state {
@@ -129,6 +140,19 @@ fn methods(script: Gd<Script>) -> Vec<(String, VarDictionary)> {
         next = script.get_base_script();
     }
     found
+}
+
+/// The names and types of a method's parameters.
+fn signature(method: &VarDictionary) -> Vec<Value> {
+    let list = method.get("args").and_then(|list| list.try_to::<AnyArray>().ok());
+    let told = |argument: Variant| {
+        let argument = argument.try_to::<VarDictionary>().ok()?;
+        let kind =
+            argument.get("type")?.try_to::<i32>().ok().and_then(VariantType::try_from_ord)?;
+        let name = argument.get("name")?.stringify().to_string();
+        Some(json!({ "name": name, "type": json::type_name(kind) }))
+    };
+    list.map_or_else(Vec::new, |list| list.iter_shared().filter_map(told).collect())
 }
 
 fn values(sent: &[Value], method: &VarDictionary) -> Result<Vec<Variant>, BridgeError> {

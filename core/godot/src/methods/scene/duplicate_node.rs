@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::remove_node;
 use crate::{
+    change::{Change, Planned},
     edit::{self, Edit},
     methods::Context,
     node_path,
@@ -20,7 +21,7 @@ struct Args {
     target_node: String,
 }
 
-pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
+pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
     let args: Args = params::read(params)?;
     let root = node_path::edited_root()?;
     let node = node_path::edited(&args.target_node)?;
@@ -31,14 +32,22 @@ pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
         ));
     };
     remove_node::check(&root, &node)?;
+    let before = json!({
+        "path": node_path::in_scene(&root, &node),
+        "parent": node_path::in_scene(&root, &parent),
+    });
+    Ok(Change::now(before, move || make(&args, &root, &node, &parent)))
+}
+
+fn make(args: &Args, root: &Gd<Node>, node: &Gd<Node>, parent: &Gd<Node>) -> Answer {
     let Some(mut copy) = node.duplicate_node_ex().done_or_null() else {
         return Err(refuse::engine("branch_not_copied", "the engine did not copy the branch"));
     };
     copy.set_name(&format!("{}Copy", node.get_name()));
     let above: Gd<Object> = parent.clone().upcast();
-    let mut action = Edit::begin(&format!("Duplicate {}", node.get_name()), &root)?;
+    let mut action = Edit::begin(&format!("Duplicate {}", node.get_name()), root)?;
     action.does(&above, "add_child", &[copy.to_variant(), true.to_variant()]);
-    for owned in owned_copies(&root, &node, &copy) {
+    for owned in owned_copies(root, node, &copy) {
         action.does(&owned.upcast(), "set_owner", &[root.to_variant()]);
     }
     action.keeps_done(&copy.clone().upcast());
@@ -46,7 +55,7 @@ pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
     action.commit();
     Ok(edit::done(json!({
         "target_node": args.target_node,
-        "duplicated_node": node_path::in_scene(&root, &copy),
+        "duplicated_node": node_path::in_scene(root, &copy),
     })))
 }
 

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::groups;
 use crate::{
+    change::{Change, Planned},
     edit::{self, Edit, owned},
     methods::Context,
     params::{self, Params},
@@ -20,19 +21,26 @@ struct Args {
     group: String,
 }
 
-pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
+pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
     let args: Args = params::read(params)?;
     let (root, node) = owned::find(&args.target_node)?;
-    let group = args.group.as_str();
-    if !node.is_in_group(group) {
+    let group = args.group.clone();
+    if !node.is_in_group(group.as_str()) {
         let message = format!("`{}` is not in the group `{group}`", args.target_node);
         let error = didi_wire::BridgeError::new(404, "not_found", message).with("field", "group");
         let arguments = json!({ "target_node": args.target_node });
         return Err(refuse::next_call(error, "scene_list_groups", arguments, "lists its groups"));
     }
-    let persistent = groups::is_persistent(&node, group);
+    let persistent = groups::is_persistent(&node, &group);
+    let before = json!({ "in_group": true, "persistent": persistent });
+    let make = move || make(&args, &root, &node, persistent);
+    Ok(Change::now(before, make))
+}
+
+fn make(args: &Args, root: &Gd<Node>, node: &Gd<Node>, persistent: Option<bool>) -> Answer {
+    let group = args.group.as_str();
     let object: Gd<Object> = node.clone().upcast();
-    let mut action = Edit::begin(&format!("Remove from group {group}"), &root)?;
+    let mut action = Edit::begin(&format!("Remove from group {group}"), root)?;
     action.does(&object, "remove_from_group", &[group.to_variant()]);
     let back = [group.to_variant(), persistent.unwrap_or(true).to_variant()];
     action.undoes(&object, "add_to_group", &back);

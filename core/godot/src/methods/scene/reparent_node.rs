@@ -1,15 +1,17 @@
 //! `scene.reparentNode`: moves a branch below another node, undoably.
 
 use didi_engine::Answer;
+use didi_wire::BridgeError;
 use godot::{
     classes::{Control, Node2D, Node3D},
     prelude::*,
 };
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::remove_node;
 use crate::{
+    change::{Change, Planned},
     edit::{self, Edit, owned},
     methods::Context,
     node_path,
@@ -30,7 +32,16 @@ fn yes() -> bool {
     true
 }
 
-pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
+/// A move that can be made.
+struct Move {
+    args: Args,
+    root: Gd<Node>,
+    node: Gd<Node>,
+    old: Gd<Node>,
+    new: Gd<Node>,
+}
+
+pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
     let args: Args = params::read(params)?;
     let root = node_path::edited_root()?;
     let node = node_path::edited(&args.target_node)?;
@@ -46,17 +57,22 @@ pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
     if parent == node || node.is_ancestor_of(&parent) {
         return Err(refuse::invalid("new_parent_path", "a node cannot be moved below itself"));
     }
-    let requested = node.get_name().to_string();
     let before = json!({
         "path": node_path::in_scene(&root, &node),
         "parent": node_path::in_scene(&root, &old),
     });
-    let name = format!("Reparent {requested}");
-    commit(&name, &root, &node, (&old, &parent), args.keep_global_transform)?;
+    let moved = Move { args, root, node, old, new: parent };
+    Ok(Change::now(before.clone(), move || make(&moved, &before)))
+}
+
+fn make(moved: &Move, before: &Value) -> Answer {
+    let Move { args, root, node, .. } = moved;
+    let requested = node.get_name().to_string();
+    commit(&format!("Reparent {requested}"), moved)?;
     let mut told = json!({
         "target_node": args.target_node,
         "before": before,
-        "node_path": node_path::in_scene(&root, &node),
+        "node_path": node_path::in_scene(root, node),
     });
     let name = node.get_name().to_string();
     if name != requested {
@@ -67,13 +83,8 @@ pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
     Ok(edit::done(told))
 }
 
-fn commit(
-    name: &str,
-    root: &Gd<Node>,
-    node: &Gd<Node>,
-    (old, new): (&Gd<Node>, &Gd<Node>),
-    keeps_place: bool,
-) -> Result<(), didi_wire::BridgeError> {
+fn commit(name: &str, moved: &Move) -> Result<(), BridgeError> {
+    let Move { args, root, node, old, new } = moved;
     let object: Gd<Object> = node.clone().upcast();
     let (from, to) = (old.clone().upcast::<Object>(), new.clone().upcast::<Object>());
     let owners = remove_node::owners(node);
@@ -91,7 +102,7 @@ fn commit(
         action.does(&inner, "set_owner", &[owner.to_variant()]);
         action.undoes(&inner, "set_owner", &[owner.to_variant()]);
     }
-    if let Some((property, local, global)) = place(node).filter(|_| keeps_place) {
+    if let Some((property, local, global)) = place(node).filter(|_| args.keep_global_transform) {
         action.does(&object, "set", &[format!("global_{property}").to_variant(), global]);
         action.undoes(&object, "set", &[property.to_variant(), local]);
     }

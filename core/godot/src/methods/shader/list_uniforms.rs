@@ -33,11 +33,11 @@ pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
         .map(|uniform| {
             let name = uniform.get("name").unwrap_or_default().stringify().to_string();
             let declared = Declared::of(&uniform);
-            let value = held.material.get_shader_parameter(name.as_str());
+            let value = held.effective(&name);
             json!({
                 "name": name,
                 "type": declared.type_name(),
-                "hint": declared.constraint(),
+                "hint": shader::hint(&declared),
                 "value": json::write(&value).unwrap_or_default(),
                 "settable": true,
             })

@@ -7,12 +7,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
+    change::{Change, Planned},
     edit::{self, Edit, owned},
     json,
     methods::{Context, shader},
     node_path,
     params::{self, Params},
-    property::Declared,
+    property::{self, Declared},
     refuse,
 };
 
@@ -25,19 +26,43 @@ struct Args {
     value: Value,
 }
 
-pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
+/// A value that the shader takes.
+struct Written {
+    args: Args,
+    root: Gd<Node>,
+    held: shader::Held,
+    requested: Variant,
+    before: Variant,
+    old_value: Value,
+}
+
+pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
     let args: Args = params::read(params)?;
     let root = node_path::edited_root()?;
     let held = shader::held(&args.target_node, &args.property_name)?;
     owned::check(&root, &held.node)?;
+    let material = held.material.clone().upcast();
+    property::check_saved_here(Some(&material), &root.get_scene_file_path().to_string())?;
     let declared = declared(&args, &held)?;
     let before = held.material.get_shader_parameter(args.uniform_name.as_str());
     let wanted = declared.wanted(before.clone());
     let requested = json::read(&args.value, &wanted)
         .map_err(|fault| refuse::invalid("value", format!("`{}`: {fault}", args.uniform_name)))?;
+    let range = shader::Range::of(&declared);
+    if let Some(fault) = range.zip(args.value.as_f64()).and_then(|(range, one)| range.fault(one)) {
+        return Err(refuse::invalid("value", format!("`{}`: {fault}", args.uniform_name)));
+    }
+    let old_value = json::write(&held.effective(&args.uniform_name))?;
+    let told = json!({ "uniform_name": args.uniform_name, "value": old_value });
+    let written = Written { args, root, held, requested, before, old_value };
+    Ok(Change::now(told, move || make(&written)))
+}
+
+fn make(written: &Written) -> Answer {
+    let Written { args, root, held, requested, before, old_value } = written;
     let object: Gd<Object> = held.material.clone().upcast();
     let name = StringName::from(&args.uniform_name).to_variant();
-    let mut action = Edit::begin(&format!("Set {}", args.uniform_name), &root)?;
+    let mut action = Edit::begin(&format!("Set {}", args.uniform_name), root)?;
     action.does(&object, "set_shader_parameter", &[name.clone(), requested.clone()]);
     action.undoes(&object, "set_shader_parameter", &[name, before.clone()]);
     action.commit();
@@ -46,9 +71,9 @@ pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
         "target_node": args.target_node,
         "property_name": args.property_name,
         "uniform_name": args.uniform_name,
-        "applied": value == json::write(&requested)?,
+        "applied": value == json::write(requested)?,
         "value": value,
-        "old_value": json::write(&before)?,
+        "old_value": old_value,
     })))
 }
 

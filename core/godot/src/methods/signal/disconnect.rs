@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::connections;
 use crate::{
+    change::{Change, Planned},
     edit::{self, Edit, owned},
     methods::Context,
     node_path,
@@ -24,7 +25,7 @@ struct Args {
     target_method: String,
 }
 
-pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
+pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
     let args: Args = params::read(params)?;
     let (root, emitter) = owned::find(&args.emitter_node)?;
     let target = node_path::edited(&args.target_node)?;
@@ -38,14 +39,24 @@ pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
             .with("flags", flags)
             .with("no_remedy", "the engine or the editor made it"));
     }
+    let before = json!({ "connected": true, "flags": flags });
+    Ok(Change::now(before, move || make(&args, &root, &emitter, (&callable, flags))))
+}
+
+fn make(
+    args: &Args,
+    root: &Gd<Node>,
+    emitter: &Gd<Node>,
+    (callable, flags): (&Callable, i64),
+) -> Answer {
     let object: Gd<Object> = emitter.clone().upcast();
     let signal = args.signal_name.to_variant();
-    let mut action = Edit::begin(&format!("Disconnect {}", args.signal_name), &root)?;
+    let mut action = Edit::begin(&format!("Disconnect {}", args.signal_name), root)?;
     action.does(&object, "disconnect", &[signal.clone(), callable.to_variant()]);
     action.undoes(&object, "connect", &[signal, callable.to_variant(), flags.to_variant()]);
     action.commit();
     Ok(edit::done(json!({
-        "disconnected": !emitter.is_connected(args.signal_name.as_str(), &callable),
+        "disconnected": !emitter.is_connected(args.signal_name.as_str(), callable),
         "before": { "connected": true, "flags": flags },
         "flags": flags,
     })))

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::connections;
 use crate::{
+    change::{Change, Planned},
     json::{self, Wanted},
     methods::Context,
     node_path,
@@ -19,6 +20,11 @@ use crate::{
 const MAX_ARGUMENTS: usize = 16;
 const MAX_BYTES: usize = 64 * 1024;
 
+/// Deepest nesting, most entries of a container, and longest text of an argument.
+const MAX_DEPTH: usize = 8;
+const MAX_ENTRIES: usize = 64;
+const MAX_TEXT: usize = 4096;
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Args {
@@ -29,18 +35,24 @@ struct Args {
     arguments: Vec<Value>,
 }
 
-pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
+pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
     let args: Args = params::read(params)?;
     let ((Some(path), None) | (None, Some(path))) = (&args.emitter_node, &args.target_node) else {
         let message = "exactly one of `emitter_node` and `target_node` is needed";
         return Err(refuse::invalid("emitter_node", message));
     };
-    let mut node = node_path::edited(path)?;
+    let node = node_path::edited(path)?;
     let declared = declared(&node, &args.signal_name, path)?;
     let values = values(&args.arguments, &declared)?;
     let count = connections::of(&node, &args.signal_name).len();
+    let before = json!({ "connection_count": count });
+    Ok(Change::now(before, move || make(&args, node, &values)))
+}
+
+fn make(args: &Args, mut node: Gd<Node>, values: &[Variant]) -> Answer {
+    let count = connections::of(&node, &args.signal_name).len();
     if count > 0 {
-        node.emit_signal(args.signal_name.as_str(), &values);
+        node.emit_signal(args.signal_name.as_str(), values);
     }
     Ok(json!({
         "emitted": count > 0,
@@ -93,6 +105,15 @@ fn values(sent: &[Value], declared: &[VariantType]) -> Result<Vec<Variant>, Brid
     }
     let mut values = vec![];
     for (index, (value, kind)) in sent.iter().zip(declared).enumerate() {
+        if let Some(fault) = too_large(value, 0) {
+            let message = format!("argument {index}: {fault}");
+            return refuse(413, "signal_emit_arguments_too_large", message);
+        }
+        if matches!(*kind, VariantType::CALLABLE | VariantType::SIGNAL | VariantType::RID) {
+            let message =
+                format!("argument {index}: a `{}` has no form in JSON", json::type_name(*kind));
+            return refuse(400, "unsupported_signal_emit_argument", message);
+        }
         match json::read(value, &Wanted::of(*kind)) {
             Ok(value) => values.push(value),
             Err(fault) => {
@@ -102,4 +123,25 @@ fn values(sent: &[Value], declared: &[VariantType]) -> Result<Vec<Variant>, Brid
         }
     }
     Ok(values)
+}
+
+/// What of a value is over the bounds.
+fn too_large(value: &Value, depth: usize) -> Option<String> {
+    let inside = |values: Vec<&Value>| {
+        if depth == MAX_DEPTH {
+            return Some(format!("a value is nested at most {MAX_DEPTH} levels deep"));
+        }
+        if values.len() > MAX_ENTRIES {
+            return Some(format!("a container has at most {MAX_ENTRIES} entries"));
+        }
+        values.into_iter().find_map(|value| too_large(value, depth + 1))
+    };
+    match value {
+        Value::String(text) if text.len() > MAX_TEXT => {
+            Some(format!("a text has at most {MAX_TEXT} bytes"))
+        }
+        Value::Array(items) => inside(items.iter().collect()),
+        Value::Object(members) => inside(members.values().collect()),
+        _ => None,
+    }
 }

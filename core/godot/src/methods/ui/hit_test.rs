@@ -1,6 +1,7 @@
 //! `ui.hitTest`: the controls under a point, the topmost first. No input is sent.
 
 use didi_engine::Answer;
+use didi_wire::SessionKind;
 use godot::{
     classes::{Control, control::MouseFilter},
     prelude::*,
@@ -54,6 +55,10 @@ pub(crate) fn run(context: &Context, params: &Params) -> Answer {
     let args: Args = params::read(params)?;
     if !(1..=MAX_RESULTS).contains(&args.max_results) {
         return Err(refuse::invalid("max_results", format!("1 to {MAX_RESULTS} are taken")));
+    }
+    if args.space == Space::Screen && context.kind == SessionKind::Editor {
+        let error = refuse::invalid("space", "the pixels of a window are those of a game's");
+        return Err(error.with("retry_with", json!({ "space": "viewport" })));
     }
     let root = ui::start(context, args.root_path.as_deref())?;
     let given = Vector2::new(args.point.x, args.point.y);

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
+    change::{Change, Planned},
     edit::{self, Edit, owned},
     json,
     methods::Context,
@@ -41,7 +42,7 @@ impl Triple {
     }
 }
 
-pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
+pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
     let args: Args = params::read(params)?;
     check(&args)?;
     let (root, node) = owned::find(&args.camera_path)?;
@@ -51,8 +52,12 @@ pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
         return Err(BridgeError::new(404, code, message).with("field", "camera_path"));
     };
     let old = told(&camera);
+    Ok(Change::now(old.clone(), move || make(&args, &root, &camera, &old)))
+}
+
+fn make(args: &Args, root: &Gd<Node>, camera: &Gd<Camera3D>, old: &Value) -> Answer {
     let object: Gd<Object> = camera.clone().upcast();
-    let mut action = Edit::begin("Place camera", &root)?;
+    let mut action = Edit::begin("Place camera", root)?;
     let mut set = |name: &str, value: Variant| {
         action.sets(&object, name, &value, &camera.get(name));
     };
@@ -64,7 +69,7 @@ pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
         set("fov", fov.to_variant());
     }
     action.commit();
-    Ok(edit::done(json!({ "old": old, "new": told(&camera) })))
+    Ok(edit::done(json!({ "old": old, "new": told(camera) })))
 }
 
 fn check(args: &Args) -> Result<(), BridgeError> {

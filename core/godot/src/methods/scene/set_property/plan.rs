@@ -12,7 +12,6 @@ use crate::{
     edit::{Edit, owned},
     json, node_path,
     property::{self, Declarations, Found, Sharing},
-    refuse,
 };
 
 /// What another tool writes.
@@ -49,7 +48,7 @@ pub(super) fn plan(
     owned::check(root, &node)?;
     let found = property::find_in(known, &node, &write.property_name)?;
     let scene = root.get_scene_file_path().to_string();
-    check_saved_here(&found, &scene)?;
+    property::check_saved_here(found.resource.as_ref(), &scene)?;
     let requested = found.read(&write.value, "value")?;
     check_library(&node, &write.property_name)?;
     let copies = if make_unique { copies(&node, &write.property_name) } else { vec![] };
@@ -89,20 +88,6 @@ fn check_library(node: &Gd<Node>, path: &str) -> Result<(), BridgeError> {
     Err(BridgeError::new(400, "animation_library_slot", message)
         .with("field", "property_name")
         .with("use_tool", "anim_add_library"))
-}
-
-/// A resource that another scene's file keeps is not saved with this one.
-fn check_saved_here(found: &Found, scene: &str) -> Result<(), BridgeError> {
-    let Some(resource) = &found.resource else { return Ok(()) };
-    let path = resource.get_path().to_string();
-    let Some((file, _)) = path.split_once("::") else { return Ok(()) };
-    if file == scene {
-        return Ok(());
-    }
-    let message = format!("the resource is kept in `{file}`, which the open scene does not save");
-    let error = refuse::conflict("subresource_not_saved", message).with("resource_file", file);
-    let arguments = json!({ "scene_path": file });
-    Err(refuse::next_call(error, "scene_open", arguments, "opens the scene that keeps it"))
 }
 
 /// Two writes of which one replaces what the other steps into.

@@ -1,0 +1,46 @@
+//! `signal_list_connections`: a node's signals and who listens to each.
+//!
+//! Spec: P-52, scenes.
+
+use didi_plugin_api::prelude::*;
+
+use super::{EDITOR, invalid, read};
+
+#[derive(Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    /// Or `target_node`, the older name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 1024))]
+    emitter_node: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 1024))]
+    target_node: Option<String>,
+}
+
+pub(crate) fn tool() -> Tool {
+    read::<Args>(
+        "signal_list_connections",
+        "Lists a node's signals and the connections of each; `origin: scene` is saved.",
+        EDITOR,
+        "signal.listConnections",
+    )
+    .bounded("256 signals, 16 arguments each, 256 connections per signal, and a byte budget")
+    .checked(|args: &Args| {
+        one_emitter(args.emitter_node.as_deref(), args.target_node.as_deref()).map(|_| ())
+    })
+}
+
+/// The node that is named by exactly one of the two arguments.
+pub(super) fn one_emitter<'a>(
+    emitter: Option<&'a str>,
+    target: Option<&'a str>,
+) -> Result<&'a str, Refusal> {
+    match (emitter, target) {
+        (Some(path), None) | (None, Some(path)) => Ok(path),
+        _ => Err(invalid(
+            "emitter_node",
+            "exactly one of `emitter_node` and `target_node` is needed",
+        )),
+    }
+}
