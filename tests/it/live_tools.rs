@@ -6,6 +6,7 @@ mod edits;
 pub(crate) mod pictures;
 mod reads;
 mod space;
+mod ticks;
 
 use didi_tests::{
     Caller, Project,

@@ -76,6 +76,7 @@ const METHODS: &[(&str, Run)] = &[
     ("physics.clearance", Now(physics::clearance::run)),
     ("physics.raycast", Now(physics::raycast::run)),
     ("physics.raycastBatch", Now(physics::raycast_batch::run)),
+    ("physics.simulateStep", Later(physics::simulate_step::run)),
     ("project.getSetting", Now(project::get_setting::run)),
     ("project.listAutoloads", Now(project::list_autoloads::run)),
     ("project.listInputActions", Now(project::list_input_actions::run)),

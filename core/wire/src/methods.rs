@@ -186,6 +186,7 @@ pub const METHODS: &[Method] = &[
     reads("physics.clearance", Kinds::BOTH),
     reads("physics.raycast", Kinds::BOTH),
     reads("physics.raycastBatch", Kinds::BOTH),
+    changes("physics.simulateStep", Kinds::GAME),
     reads("preview.clearGhosts", Kinds::EDITOR),
     shows("preview.renderGhost", Kinds::EDITOR),
     reads("project.getSetting", Kinds::EDITOR),
@@ -273,4 +274,4 @@ pub const OFFLINE_ONLY: &[&str] = &[
 ];
 
 /// Names kept for later.
-pub const RESERVED: &[&str] = &["physics.simulateStep"];
+pub const RESERVED: &[&str] = &[];
