@@ -251,7 +251,9 @@ fn refusal(door: &Door, request: &Request) -> Option<Response> {
         return Some(if headers.contains_key(header::ORIGIN) {
             preflight(headers)
         } else {
-            wrong_method("OPTIONS is answered for browser clients only", "GET, POST")
+            let known = ENDPOINTS.iter().find(|(known, _)| *known == request.uri().path());
+            let allowed = known.map_or("GET, POST", |(_, method)| method.as_str());
+            wrong_method("OPTIONS is answered for browser clients only", allowed)
         });
     }
     if !is_authorized(door, headers) {

@@ -1,11 +1,3 @@
-use std::{
-    io::{Read as _, Write as _},
-    net::{Shutdown, TcpStream as Plain},
-    os::fd::OwnedFd,
-    sync::mpsc,
-    thread,
-};
-
 use super::*;
 
 #[test]
@@ -45,6 +37,13 @@ fn paths_are_lowered_and_queries_are_not() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_lost_listener_is_opened_anew_on_its_port() {
+    use std::{
+        io::{Read as _, Write as _},
+        net::{Shutdown, TcpStream as Plain},
+        os::fd::OwnedFd,
+        sync::mpsc,
+        thread,
+    };
     let listener = advert::bind(0).unwrap();
     let port = listener.local_addr().unwrap().port();
     let broken = listener.try_clone().unwrap();
@@ -54,7 +53,7 @@ fn a_lost_listener_is_opened_anew_on_its_port() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(serve_on(port, listener, app));
     });
-    let ask = || -> Option<String> {
+    let ask = move || -> Option<String> {
         let mut stream = Plain::connect(("127.0.0.1", port)).ok()?;
         stream.set_read_timeout(Some(Duration::from_secs(30))).ok()?;
         stream.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").ok()?;
