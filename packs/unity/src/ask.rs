@@ -16,7 +16,7 @@ pub(crate) const INSTANCE_BUSY: Code = Code::new(503, "instance_busy");
 /// Nobody could be reached; nothing ran.
 pub(crate) const INSTANCE_UNREACHABLE: Code = Code::new(503, "instance_unreachable");
 /// The request went out, and nobody knows whether it ran.
-pub(crate) const UNKNOWN_OUTCOME: Code = Code::new(502, "unknown_outcome");
+pub(crate) const UNKNOWN_OUTCOME: Code = Code::new(504, "unknown_outcome");
 /// Too many jobs wait in the instance.
 const RATE_LIMITED: Code = Code::new(429, "rate_limited");
 

@@ -57,7 +57,7 @@ pub(crate) fn library(pack: &str) -> PathBuf {
     target().join("debug").join(library_name(pack))
 }
 
-/// The six packs of the product.
+/// The packs of the product.
 pub(crate) fn product_packs() -> Vec<PathBuf> {
     let packs = ["scene", "script", "project", "runtime", "vision", "export", "unity"];
     packs.map(|name| built_folder().join(library_name(&format!("didi-pack-{name}")))).to_vec()

@@ -227,3 +227,6 @@ fn outcome(ended: Result<Answer, Failure>) -> Outcome {
         Outcome::NotSent { why, message }
     }
 }
+
+#[cfg(test)]
+mod tests;
