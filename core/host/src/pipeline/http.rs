@@ -102,7 +102,10 @@ struct Peer(SocketAddr);
 
 /// Serves until the process ends; a listener that is lost is opened anew on its port.
 pub async fn serve(door: Arc<Door>, listener: std::net::TcpListener) {
-    let app = app(Arc::clone(&door));
+    serve_on(door.advert.port(), listener, app(door)).await;
+}
+
+async fn serve_on(port: u16, listener: std::net::TcpListener, app: Router) {
     let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let mut listener = TcpListener::from_std(listener);
     loop {
@@ -117,7 +120,7 @@ pub async fn serve(door: Arc<Door>, listener: std::net::TcpListener) {
                 sleep(REOPEN_EVERY).await;
             }
         }
-        listener = advert::bind(door.advert.port()).and_then(TcpListener::from_std);
+        listener = advert::bind(port).and_then(TcpListener::from_std);
     }
 }
 
@@ -245,9 +248,12 @@ fn refusal(door: &Door, request: &Request) -> Option<Response> {
         return Some(told(forbidden("Cross-origin requests are not allowed")));
     }
     if request.method() == Method::OPTIONS {
-        return Some(match headers.contains_key(header::ORIGIN) {
-            true => preflight(headers),
-            false => wrong_method("OPTIONS is answered for browser clients only", "GET, POST"),
+        return Some(if headers.contains_key(header::ORIGIN) {
+            preflight(headers)
+        } else {
+            let known = ENDPOINTS.iter().find(|(known, _)| *known == request.uri().path());
+            let allowed = known.map_or("GET, POST", |(_, method)| method.as_str());
+            wrong_method("OPTIONS is answered for browser clients only", allowed)
         });
     }
     if !is_authorized(door, headers) {
@@ -573,3 +579,6 @@ impl Door {
         reply.map_or_else(lost, |reply| told(probes::told(&reply)))
     }
 }
+
+#[cfg(test)]
+mod tests;

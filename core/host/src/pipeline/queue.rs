@@ -79,6 +79,7 @@ impl Run {
     }
 
     /// One command inside of this one: stopped with it, and what it reports is told by this one or not at all.
+    #[must_use]
     pub fn part(&self, command: &str) -> Run {
         Run { command: command.to_owned(), cancel: self.cancel.clone(), progress: Arc::default() }
     }
@@ -392,7 +393,7 @@ impl Job {
 
 /// What a job's end says.
 fn outcome(reply: &Reply) -> Map<String, Value> {
-    let mut members = reply.more.clone();
+    let mut members = Map::clone(&reply.more);
     match &reply.outcome {
         Ok(result) => {
             // It was written as JSON, and reads as such.
