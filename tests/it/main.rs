@@ -23,6 +23,7 @@ mod live_tools;
 mod packs;
 mod paths;
 mod pipeline;
+mod pipeline_client;
 #[cfg(target_os = "linux")]
 mod recovery;
 mod refusals;

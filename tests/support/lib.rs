@@ -24,6 +24,7 @@ pub mod project;
 pub mod redact;
 pub mod scripted;
 pub mod server;
+pub mod unity;
 
 use std::{
     env,

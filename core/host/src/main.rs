@@ -74,7 +74,7 @@ fn tour(options: &Options) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
-            eprintln!("hint: `didi packs list` shows whether all six packs are there");
+            eprintln!("hint: `didi packs list` shows whether all packs are there");
             ExitCode::FAILURE
         }
     }

@@ -316,17 +316,17 @@ impl<'t> Binder<'_, 't> {
             let (stored, value) = match given {
                 Given::Spoiled => continue,
                 Given::Bare => (Value::Bool(true), Value::Bool(true)),
-                Given::Token(token) => match convert::token(kind, token) {
-                    Some(value) => (convert::stored(kind, token), value),
-                    None => {
+                Given::Token(token) => {
+                    let Some(value) = convert::token(kind, token) else {
                         self.problems.push(Problem {
                             token: Some(token.to_owned()),
                             expected_type: Some(kind.type_name().into_owned()),
                             ..Problem::about(ProblemKind::TypeMismatch, name)
                         });
                         continue;
-                    }
-                },
+                    };
+                    (convert::stored(kind, token), value)
+                }
             };
             bound.stored.insert(name.clone(), stored);
             bound.values.insert(name.clone(), value);

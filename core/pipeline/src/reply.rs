@@ -47,13 +47,13 @@ pub struct Reply {
     /// The result, or why there is none.
     pub outcome: Result<Box<RawValue>, Fault>,
     /// Members that stand only where they apply.
-    pub more: Map<String, Value>,
+    pub more: Box<Map<String, Value>>,
 }
 
 impl Reply {
     /// A success.
     pub fn done(result: Box<RawValue>) -> Self {
-        Reply { status: 200, outcome: Ok(result), more: Map::new() }
+        Reply { status: 200, outcome: Ok(result), more: Box::default() }
     }
 
     /// A success with a value.
@@ -67,7 +67,7 @@ impl Reply {
     /// A failure.
     pub fn failed(status: u16, error: &str, details: impl Into<String>) -> Self {
         let fault = Fault { error: error.into(), details: details.into() };
-        Reply { status, outcome: Err(fault), more: Map::new() }
+        Reply { status, outcome: Err(fault), more: Box::default() }
     }
 
     /// The request can't be read.
@@ -147,7 +147,7 @@ impl Serialize for Written<'_> {
                 }
             }
         }
-        for (name, value) in &reply.more {
+        for (name, value) in reply.more.iter() {
             if shape.verbose || !value.is_null() {
                 map.serialize_entry(name, value)?;
             }

@@ -399,7 +399,7 @@ impl<'a> Batch<'a> {
                 Err(fault.details)
             }
         };
-        shown.extend(reply.more);
+        shown.extend(*reply.more);
         if self.recorded().len() > before {
             self.applied += 1;
             let revertible = self.recorded()[before..].iter().all(|entry| self.has_one_step(entry));

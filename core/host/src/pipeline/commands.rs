@@ -79,7 +79,9 @@ fn of_tool(tool: &Tool) -> Command {
     let desc = &tool.desc;
     let mut schema = tool.input_schema.clone();
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
-        LEFT_OUT.iter().for_each(|name| drop(properties.shift_remove(*name)));
+        for name in LEFT_OUT {
+            properties.shift_remove(name);
+        }
         if desc.confirmation != Confirmation::Never {
             let about = "Run the change without having looked at its preview.";
             properties.insert(CONFIRM.into(), json!({"type": "boolean", "description": about}));

@@ -22,7 +22,7 @@ use serde_json::{Map, Value, json};
 use super::{
     batch,
     commands::{BATCH, Book, EDITOR_STATUS, Shelf},
-    gates::{Gates, Standing},
+    gates::{Dialog, Gates, Standing},
     queue::{GivenUp, Queue, Refused, Run},
     run,
 };
@@ -195,7 +195,7 @@ impl Exec {
             }
         };
         let reply = Reply::busy(standing.word(), details);
-        let dialogs: Vec<Value> = standing.dialogs().iter().map(|it| it.shown()).collect();
+        let dialogs: Vec<Value> = standing.dialogs().iter().map(Dialog::shown).collect();
         Err(Box::new(if dialogs.is_empty() { reply } else { reply.with("dialogs", dialogs) }))
     }
 
@@ -290,7 +290,7 @@ impl Exec {
         if reply.is_done() {
             let dialogs = self.gates.dialogs_since(began_ms);
             if !dialogs.is_empty() {
-                let dialogs: Vec<Value> = dialogs.iter().map(|it| it.shown()).collect();
+                let dialogs: Vec<Value> = dialogs.iter().map(Dialog::shown).collect();
                 reply = reply.with("dialogsDuringExecution", dialogs);
             }
         }

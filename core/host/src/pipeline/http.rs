@@ -37,11 +37,14 @@ use tokio::{
 };
 use tower::ServiceExt as _;
 
+use self::patient::Patient;
 use super::{
     advert::{self, Advert},
     exec::{Answer, Begun, Exec},
     probes::{self, Told},
 };
+
+mod patient;
 
 /// Largest body of a request to cancel a job, in bytes.
 pub const MAX_CANCEL_BYTES: usize = 4096;
@@ -54,6 +57,9 @@ pub const HEAD_LIMIT: Duration = Duration::from_secs(30);
 
 /// How long a body may take.
 pub const BODY_LIMIT: Duration = Duration::from_secs(15);
+
+/// How long the other end may take nothing of an answer.
+pub const STALL_LIMIT: Duration = Duration::from_secs(30);
 
 /// How long the host's own questions may wait behind commands.
 const QUESTION_LIMIT: Duration = Duration::from_secs(60);
@@ -102,7 +108,10 @@ struct Peer(SocketAddr);
 
 /// Serves until the process ends; a listener that is lost is opened anew on its port.
 pub async fn serve(door: Arc<Door>, listener: std::net::TcpListener) {
-    let app = app(Arc::clone(&door));
+    serve_on(door.advert.port(), listener, app(door)).await;
+}
+
+async fn serve_on(port: u16, listener: std::net::TcpListener, app: Router) {
     let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let mut listener = TcpListener::from_std(listener);
     loop {
@@ -117,7 +126,7 @@ pub async fn serve(door: Arc<Door>, listener: std::net::TcpListener) {
                 sleep(REOPEN_EVERY).await;
             }
         }
-        listener = advert::bind(door.advert.port()).and_then(TcpListener::from_std);
+        listener = advert::bind(port).and_then(TcpListener::from_std);
     }
 }
 
@@ -171,7 +180,7 @@ async fn connection(stream: TcpStream, peer: SocketAddr, app: Router) {
         .header_read_timeout(HEAD_LIMIT)
         // A client that has said everything still reads.
         .half_close(true)
-        .serve_connection(TokioIo::new(stream), service)
+        .serve_connection(TokioIo::new(Patient::new(stream, STALL_LIMIT)), service)
         .await;
     if let Err(error) = served {
         tracing::debug!("a connection of the Pipeline ended: {error}");
@@ -245,9 +254,12 @@ fn refusal(door: &Door, request: &Request) -> Option<Response> {
         return Some(told(forbidden("Cross-origin requests are not allowed")));
     }
     if request.method() == Method::OPTIONS {
-        return Some(match headers.contains_key(header::ORIGIN) {
-            true => preflight(headers),
-            false => wrong_method("OPTIONS is answered for browser clients only", "GET, POST"),
+        return Some(if headers.contains_key(header::ORIGIN) {
+            preflight(headers)
+        } else {
+            let known = ENDPOINTS.iter().find(|(known, _)| *known == request.uri().path());
+            let allowed = known.map_or("GET, POST", |(_, method)| method.as_str());
+            wrong_method("OPTIONS is answered for browser clients only", allowed)
         });
     }
     if !is_authorized(door, headers) {
@@ -573,3 +585,6 @@ impl Door {
         reply.map_or_else(lost, |reply| told(probes::told(&reply)))
     }
 }
+
+#[cfg(test)]
+mod tests;

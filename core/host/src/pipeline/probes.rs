@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::{
     exec::{Exec, project_name},
-    gates::Standing,
+    gates::{Dialog, Standing},
 };
 use crate::source;
 
@@ -70,7 +70,7 @@ pub fn status(exec: &Exec, host: &Host, heartbeat_ms: u64) -> Told {
 /// `/api/dialog`.
 pub fn dialog(exec: &Exec) -> Told {
     let standing = exec.gates.standing();
-    let dialogs: Vec<Value> = standing.dialogs().iter().map(|it| it.shown()).collect();
+    let dialogs: Vec<Value> = standing.dialogs().iter().map(Dialog::shown).collect();
     let active = matches!(standing, Standing::Blocked(_));
     (200, json!({"active": active, "dialogs": dialogs}))
 }
@@ -105,13 +105,11 @@ pub fn cancel(exec: &Exec, body: &[u8], query: &Query) -> Told {
 }
 
 fn found(job: Option<Value>, id: &str, query: &Query) -> Told {
-    match job {
-        Some(job) => (200, shaped(job, query)),
-        None => {
-            let id = crate::text::clip(id);
-            fault(404, "Job Not Found", &format!("No job '{id}' is queued, running or kept"))
-        }
-    }
+    let Some(job) = job else {
+        let id = crate::text::clip(id);
+        return fault(404, "Job Not Found", &format!("No job '{id}' is queued, running or kept"));
+    };
+    (200, shaped(job, query))
 }
 
 /// `/api/commands`.
@@ -129,7 +127,7 @@ pub fn told(reply: &Reply) -> Told {
         Ok(result) => (reply.status, serde_json::from_str(result.get()).unwrap_or_default()),
         Err(why) => {
             let (status, mut body) = fault(reply.status, &why.error, &why.details);
-            for (name, value) in &reply.more {
+            for (name, value) in reply.more.iter() {
                 body[name] = value.clone();
             }
             (status, body)

@@ -10,7 +10,7 @@ use super::{Descriptor, EDITOR_FILE, EXEC_ARGV, EXEC_COMMAND_LINE, Instance, Rea
 const EDITOR: &str = r#"{
   "pid": 12345,
   "port": 7800,
-  "projectPath": "/home/me/Project",
+  "projectPath": "/projects/Project",
   "projectName": "Project",
   "unityVersion": "6000.1.2f1",
   "mode": "editor",

@@ -91,7 +91,6 @@ impl Call<'_> {
             )
             .hint("start `didi pipeline serve --project DIR`, or leave --detach out"));
         }
-        self.warnings.extend(link.info());
         let deadline = within(self.wish.limit());
         let (answer, echo) = self.send(&link, deadline, printer)?;
         let body = answer.json()?;
@@ -99,9 +98,11 @@ impl Call<'_> {
         if answer.status != 200 || body["success"] != true {
             let trouble = outcome::refused(&answer, &body, self.name);
             let warnings = std::mem::take(&mut self.warnings);
-            return Ok(Report { warnings, ..Report::failed(VERB, trouble) });
+            let notes = link.info().into_iter().collect();
+            return Ok(Report { warnings, notes, ..Report::failed(VERB, trouble) });
         }
-        Ok(self.delivered(&link, &body, echo))
+        let notes = link.info().into_iter().collect();
+        Ok(Report { notes, ..self.delivered(&link, &body, echo) })
     }
 
     /// Sends the arguments in a form that the instance takes.

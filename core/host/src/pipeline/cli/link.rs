@@ -74,12 +74,16 @@ impl Link {
         match self {
             Link::Remote(client) => {
                 let descriptor = client.descriptor();
-                json!({
+                let mut target = json!({
                     "project": descriptor.name(),
                     "projectPath": descriptor.folder().to_string_lossy(),
                     "port": descriptor.port,
                     "pid": descriptor.pid,
-                })
+                });
+                if let Some(info) = descriptor.info {
+                    target["info"] = info.into();
+                }
+                target
             }
             Link::Here(here) => {
                 let root = here.project();

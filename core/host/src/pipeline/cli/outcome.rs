@@ -123,7 +123,15 @@ impl From<Failure> for Trouble {
             }
             Failure::TimedOut { sent: false } => Trouble::new("TIMED_OUT", 7, message),
             // The exit code of a signal is set by whoever took the signal.
-            Failure::Cancelled { .. } => Trouble::new("INTERRUPTED", 130, "interrupted"),
+            Failure::Cancelled { sent: true } => Trouble::new(
+                "INTERRUPTED",
+                130,
+                "interrupted; the request was sent, and may still be worked on",
+            )
+            .with(unknown()),
+            Failure::Cancelled { sent: false } => {
+                Trouble::new("INTERRUPTED", 130, "interrupted; nothing was sent")
+            }
         }
     }
 }

@@ -26,12 +26,14 @@ pub struct Report {
     pub troubles: Vec<Trouble>,
     /// What is odd.
     pub warnings: Vec<String>,
+    /// What people should know beside it; programs have it in `data`.
+    pub notes: Vec<String>,
 }
 
 impl Report {
     /// A report of one thing.
     pub fn of(verb: &'static str, data: Value, view: Value) -> Self {
-        Report { verb, data, view, troubles: vec![], warnings: vec![] }
+        Report { verb, data, view, troubles: vec![], warnings: vec![], notes: vec![] }
     }
 
     /// A report of what went wrong.
@@ -159,6 +161,9 @@ impl<'w> Printer<'w> {
     #[allow(clippy::print_stderr, reason = "everything but results goes to standard error")]
     fn complain(&self, report: &Report) {
         if !self.quiet {
+            for note in &report.notes {
+                eprintln!("note: {note}");
+            }
             for warning in &report.warnings {
                 eprintln!("warning: {warning}");
             }

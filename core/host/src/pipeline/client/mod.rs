@@ -85,6 +85,23 @@ impl Client {
         self.watched(ask, deadline, None)
     }
 
+    /// The same, and tells how far a command is.
+    ///
+    /// # Errors
+    /// How it failed; [`Failure::Dead`] where nobody listens and the instance's process is gone.
+    pub fn once_watched(
+        &self,
+        ask: Ask,
+        deadline: Instant,
+        watch: Option<Watch<'_>>,
+    ) -> Result<Answer, Failure> {
+        let ended = self.watched(ask, deadline, watch);
+        if matches!(ended, Err(Failure::Refused(_))) {
+            self.look_again()?;
+        }
+        ended
+    }
+
     /// Sends a request until it was taken, or the time is over; what may have run is never sent again.
     ///
     /// When the time is over the last answer stands: a 503, or the refused connection.

@@ -102,7 +102,7 @@ impl Failure {
 impl std::fmt::Display for Failure {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Failure::Refused(why) => write!(out, "the connection was refused: {why}"),
+            Failure::Refused(why) => write!(out, "no connection came about: {why}"),
             Failure::Denied(error) => write!(out, "connecting is not permitted here: {error}"),
             Failure::Unanswered(why) => {
                 write!(
@@ -154,7 +154,7 @@ async fn connect(port: u16) -> Result<http1::SendRequest<Full<Bytes>>, Failure> 
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let stream = TcpStream::connect(address).await.map_err(|error| match error.kind() {
         io::ErrorKind::PermissionDenied => Failure::Denied(error),
-        _ => Failure::Refused(error.to_string()),
+        kind => Failure::Refused(kind.to_string()),
     })?;
     // A small request should not wait for a fuller packet.
     let _ = stream.set_nodelay(true);
