@@ -12,7 +12,7 @@ use didi_tests::{
 };
 use serde_json::json;
 
-use super::{code, envelope};
+use super::{code, envelope, quiet_machine};
 
 /// A server of a project, ended with the test.
 struct Served(Child);
@@ -117,6 +117,7 @@ fn a_job_needs_a_server_and_is_kept_by_one() {
 
 #[test]
 fn a_server_is_found_from_anywhere() {
+    let _machine = quiet_machine();
     let project = Project::sample();
     let elsewhere = tempfile::tempdir().unwrap();
     let _served = Served::over(&project);
