@@ -3,12 +3,28 @@
 mod exits;
 mod forms;
 mod jobs;
+#[cfg(unix)]
 mod pack;
 mod same;
 mod status;
 
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
 use didi_tests::server::Ran;
 use serde_json::Value;
+
+/// The programs of the machine are seen by every test that looks for instances far from a project.
+static MACHINE: RwLock<()> = RwLock::new(());
+
+/// Held by a test that counts on no editor and no player running.
+pub(crate) fn quiet_machine() -> RwLockReadGuard<'static, ()> {
+    MACHINE.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Held by a test that starts what looks like one.
+pub(crate) fn busy_machine() -> RwLockWriteGuard<'static, ()> {
+    MACHINE.write().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// The envelope that a run printed.
 pub(crate) fn envelope(ran: &Ran) -> Value {

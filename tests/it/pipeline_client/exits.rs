@@ -5,7 +5,7 @@ use std::{fs, net::TcpListener, thread};
 use didi_tests::unity::{Act, Unity, client, ran};
 use serde_json::{Value, json};
 
-use super::{code, envelope};
+use super::{code, envelope, quiet_machine};
 
 /// One run of `didi command` against a scripted instance.
 struct Case {
@@ -107,6 +107,7 @@ fn a_dialog_that_stays_is_not_ready() {
 
 #[test]
 fn nobody_and_the_dead_are_told_apart_from_the_unready() {
+    let _machine = quiet_machine();
     let unity = Unity::absent();
     let ran = unity.run(SOON);
     assert_eq!((ran.code, code(&ran).as_str()), (Some(6), "EDITOR_NOT_READY"), "{ran:?}");
@@ -152,6 +153,7 @@ fn a_descriptor_is_waited_for_while_it_is_half_written_and_told_when_it_stays_so
 
 #[test]
 fn two_editors_are_ambiguous_and_one_is_found_from_anywhere() {
+    let _machine = quiet_machine();
     let (one, other) =
         (Unity::running(|_, _| Act::done(json!(1))), Unity::running(|_, _| Act::done(json!(2))));
     let elsewhere = tempfile::tempdir().unwrap();

@@ -5,9 +5,13 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
+#[cfg(target_os = "linux")]
+use didi_tests::executable::write_executable;
 use didi_tests::unity::{Act, TOKEN, Unity};
 use serde_json::{Value, json};
 
+#[cfg(target_os = "linux")]
+use super::busy_machine;
 use super::{code, envelope};
 
 #[test]
@@ -217,12 +221,13 @@ fn the_aliases_and_the_players_options_reach_an_instance() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_player_is_found_by_the_name_of_its_process() {
+    let _machine = busy_machine();
     let unity = Unity::running(|_, _| Act::done(json!("pong")));
     let folder = unity.around().join("Builds");
     std::fs::create_dir(&folder).unwrap();
     // A program that waits for the end of its input, under a name of the test's own.
     let program = folder.join("DidiScriptedGame.x86_64");
-    std::fs::copy("/bin/cat", &program).unwrap();
+    write_executable(&program, &std::fs::read("/bin/cat").unwrap());
     let mut game = std::process::Command::new(&program)
         .stdin(std::process::Stdio::piped())
         .stdout(std::process::Stdio::null())

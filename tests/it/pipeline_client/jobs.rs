@@ -11,8 +11,11 @@ fn job(state: &str, more: Value) -> Act {
     Act::Reply(200, body)
 }
 
+/// A state of a job, and what is told beside it.
+type State = (&'static str, fn() -> Value);
+
 /// An instance whose one job goes through these states, then stays in the last.
-fn with_job(states: &'static [(&'static str, fn() -> Value)]) -> Unity {
+fn with_job(states: &'static [State]) -> Unity {
     Unity::start(move |seen, nth| match seen.path() {
         "/api/exec" => Act::done(json!({"jobId": "j1", "state": "queued"})),
         "/api/job/cancel" => job("canceled", json!({"cancellationRequested": true})),

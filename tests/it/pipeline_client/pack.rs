@@ -1,15 +1,14 @@
 //! The unity pack, loaded by the program like any other pack, against a scripted instance.
 
-#[cfg(unix)]
 use didi_tests::{
     Caller, Launch, Project,
     unity::{Act, Unity},
 };
-#[cfg(unix)]
 use serde_json::{Value, json};
 
+use super::quiet_machine;
+
 /// A client of a server whose records lead to these instances.
-#[cfg(unix)]
 fn caller(project: &Project, unities: &[&Unity]) -> Caller {
     for unity in unities {
         let root = unity.root();
@@ -23,9 +22,9 @@ fn caller(project: &Project, unities: &[&Unity]) -> Caller {
     Caller::over(launch, json!({}))
 }
 
-#[cfg(unix)]
 #[test]
 fn an_instance_is_listed_looked_at_and_told_what_to_do() {
+    let _machine = quiet_machine();
     let unity = Unity::running(|seen, _| match seen.body["job"].as_bool() {
         Some(true) => Act::done(json!({"jobId": "j1", "state": "queued"})),
         _ => Act::Reply(
@@ -70,9 +69,9 @@ fn an_instance_is_listed_looked_at_and_told_what_to_do() {
     assert_eq!((&sent["job_id"], &sent["delivered"]), (&json!("j1"), &json!(true)), "{sent}");
 }
 
-#[cfg(unix)]
 #[test]
 fn what_a_preview_shows_is_what_would_run() {
+    let _machine = quiet_machine();
     let unity = Unity::running(|_, _| Act::done(json!(1)));
     let project = Project::empty();
     let mut caller = caller(&project, &[&unity]);
@@ -84,9 +83,9 @@ fn what_a_preview_shows_is_what_would_run() {
     assert_eq!(unity.execs(), 0);
 }
 
-#[cfg(unix)]
 #[test]
 fn delivered_is_not_done() {
+    let _machine = quiet_machine();
     let unity = Unity::running(|_, nth| match nth {
         0 => Act::done(json!({"success": false, "error": "compile"})),
         1 => Act::done(json!("{\"success\": false, \"message\": \"text\"}")),
@@ -113,9 +112,9 @@ fn delivered_is_not_done() {
     );
 }
 
-#[cfg(unix)]
 #[test]
 fn every_failure_has_its_code_and_nothing_is_sent_again() {
+    let _machine = quiet_machine();
     let problems = json!([{"kind": "unknownName", "name": "mesage", "suggestion": "message"}]);
     let told = problems.clone();
     let unity = Unity::running(move |_, nth| match nth {
@@ -163,9 +162,9 @@ fn every_failure_has_its_code_and_nothing_is_sent_again() {
     }
 }
 
-#[cfg(unix)]
 #[test]
 fn jobs_end_are_cancelled_and_are_forgotten() {
+    let _machine = quiet_machine();
     let unity = Unity::start(|seen, nth| match (seen.path(), nth) {
         ("/api/job", 0) => Act::Reply(
             200,
@@ -198,9 +197,9 @@ fn jobs_end_are_cancelled_and_are_forgotten() {
     assert_eq!(cancelled["cancellation_requested"], true);
 }
 
-#[cfg(unix)]
 #[test]
 fn a_dialog_is_shown_and_several_instances_have_to_be_named() {
+    let _machine = quiet_machine();
     let blocked = Unity::start(|seen, _| {
         let dialog = json!({"id": "d1", "title": "Save?", "buttons": ["Yes", "No"]});
         match seen.path() {

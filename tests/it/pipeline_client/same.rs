@@ -12,7 +12,7 @@ use didi_tests::{
 };
 use serde_json::json;
 
-use super::{code, envelope};
+use super::{code, envelope, quiet_machine};
 
 /// A server of a project, ended with the test.
 struct Served(Child);
@@ -113,4 +113,18 @@ fn a_job_needs_a_server_and_is_kept_by_one() {
     assert_eq!(envelope(&waited)["data"]["state"], "completed");
     let status = in_project(&project, &["status", "--json"]);
     assert_eq!(envelope(&status)["data"]["instances"][0]["state"], json!("ready"), "{status:?}");
+}
+
+#[test]
+fn a_server_is_found_from_anywhere() {
+    let _machine = quiet_machine();
+    let project = Project::sample();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let _served = Served::over(&project);
+    let listed = ran(client(project.outside(), elsewhere.path(), &["list", "--json"]));
+    let root = json!(project.root().canonicalize().unwrap());
+    assert_eq!(envelope(&listed)["data"]["instances"][0]["projectPath"], root, "{listed:?}");
+    let asked =
+        ran(client(project.outside(), elsewhere.path(), &["command", "--json", "editor_status"]));
+    assert_eq!(envelope(&asked)["data"]["target"]["projectPath"], root, "{asked:?}");
 }

@@ -1,9 +1,13 @@
 //! `didi status` and `didi list`.
 
+#[cfg(target_os = "linux")]
+use didi_tests::executable::write_executable;
 use didi_tests::unity::{Act, Unity, client, ran};
 use serde_json::json;
 
-use super::{code, envelope};
+#[cfg(target_os = "linux")]
+use super::busy_machine;
+use super::{code, envelope, quiet_machine};
 
 fn saying(words: &'static [&'static str]) -> Unity {
     Unity::start(move |seen, nth| match seen.path() {
@@ -14,6 +18,7 @@ fn saying(words: &'static [&'static str]) -> Unity {
 
 #[test]
 fn a_ready_instance_is_ready() {
+    let _machine = quiet_machine();
     let unity = saying(&["ready"]);
     let ran = unity.run(&["status", "--json"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
@@ -29,6 +34,7 @@ fn a_ready_instance_is_ready() {
 
 #[test]
 fn what_keeps_an_instance_is_told() {
+    let _machine = quiet_machine();
     for (words, args, exit, reason) in [
         (&["settling"][..], &["status", "--json"][..], 6, "STATUS_NOT_READY"),
         (&["blocked_by_dialog"], &["status", "--json"], 6, "STATUS_NOT_READY"),
@@ -56,6 +62,7 @@ fn what_keeps_an_instance_is_told() {
 
 #[test]
 fn nobody_and_nobody_who_answers_are_two_things() {
+    let _machine = quiet_machine();
     let unity = Unity::absent();
     let project = unity.root();
     let ran_here = unity.run(&["status", "--json"]);
@@ -74,6 +81,7 @@ fn nobody_and_nobody_who_answers_are_two_things() {
 
 #[test]
 fn an_instance_that_was_named_once_is_listed_from_anywhere() {
+    let _machine = quiet_machine();
     let unity = saying(&["ready"]);
     let elsewhere = tempfile::tempdir().unwrap();
     let list = || envelope(&ran(client(elsewhere.path(), elsewhere.path(), &["list", "--json"])));
@@ -89,6 +97,7 @@ fn an_instance_that_was_named_once_is_listed_from_anywhere() {
 
 #[test]
 fn a_project_of_the_hub_is_listed() {
+    let _machine = quiet_machine();
     let unity = saying(&["ready"]);
     let home = tempfile::tempdir().unwrap();
     let hub = home.path().join(if cfg!(target_os = "macos") {
@@ -106,4 +115,43 @@ fn a_project_of_the_hub_is_listed() {
     std::fs::write(hub.join("projects-v1.json"), "{oops").unwrap();
     let listed = ran(client(home.path(), home.path(), &["list", "--json"]));
     assert_eq!((listed.code, &envelope(&listed)["data"]["instances"]), (Some(0), &json!([])));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_editor_that_loads_is_told_apart_from_none_and_found_by_its_command_line() {
+    let _machine = busy_machine();
+    let unity = saying(&["ready"]);
+    let elsewhere = tempfile::tempdir().unwrap();
+    // A program of the editor's name that waits for the end of its input.
+    let program = elsewhere.path().join("Unity");
+    write_executable(&program, &std::fs::read("/bin/sh").unwrap());
+    let mut editor = std::process::Command::new(&program)
+        .args(["-c", "read line", "-projectPath"])
+        .arg(unity.root())
+        .stdin(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut descriptor = unity.descriptor();
+    descriptor["pid"] = editor.id().into();
+    unity.describe(&descriptor);
+    let ready = ran(client(
+        elsewhere.path(),
+        elsewhere.path(),
+        &["status", "--json", "--port", &descriptor["port"].to_string()],
+    ));
+    assert_eq!(ready.code, Some(0), "{ready:?}");
+    std::fs::remove_file(unity.root().join("Library/Pipeline/.unity-pipeline-port")).unwrap();
+    let root = unity.root();
+    let args = ["status", "--json", "--project-path", root.to_str().unwrap()];
+    let loading = ran(client(elsewhere.path(), elsewhere.path(), &args));
+    assert_eq!(
+        (loading.code, code(&loading).as_str()),
+        (Some(6), "STATUS_PIPELINE_LOAD_PENDING"),
+        "{loading:?}"
+    );
+    drop(editor.stdin.take());
+    editor.wait().unwrap();
+    let gone = ran(client(elsewhere.path(), elsewhere.path(), &args));
+    assert_eq!(code(&gone), "STATUS_NO_INSTANCES", "{gone:?}");
 }

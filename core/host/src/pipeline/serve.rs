@@ -14,6 +14,7 @@ use std::{
 
 use super::{
     advert::{Advert, HEARTBEAT_EVERY, Taken},
+    client::registry,
     exec::Exec,
     http::{self, Door},
 };
@@ -67,6 +68,10 @@ impl Running {
     pub fn start(exec: Arc<Exec>, wish: &Wish) -> Result<Self, Taken> {
         let (advert, listener) = Advert::claim(exec.project(), wish.port, wish.unity_layout)?;
         let advert = Arc::new(advert);
+        if let Some(place) = advert.places().first() {
+            // So that clients elsewhere find it. Those in the project do without.
+            let _ = registry::announce(&exec.dispatcher.shared.pipelines.sessions, place);
+        }
         let allow_browser_clients = wish.allow_browser_clients;
         let door = Arc::new(Door { exec, advert, allow_browser_clients });
         let runtime = tokio::runtime::Builder::new_multi_thread()

@@ -161,9 +161,8 @@ impl Call<'_> {
             Trouble::new("COMMAND_FAILED", 6, format!("Command Not Found: {}", self.name))
                 .hint("`didi command` lists them")
         })?;
-        older::structured(self.name, entry, self.arguments).map_err(|(command, problems)| {
+        older::structured(self.name, entry, self.arguments).map_err(|(told, problems)| {
             let usage = format!("usage: {}", outcome::usage(self.name, entry));
-            let told = bind::details(&command, &problems);
             Trouble { message: told, ..Trouble::arguments(self.name, &problems) }.hint(usage)
         })
     }

@@ -19,7 +19,10 @@
 use didi_pipeline::bind::{Problem as ArgProblem, ProblemKind};
 use serde_json::{Value, json};
 
-use crate::pipeline::client::{Answer, Failure, find::NotFound};
+use crate::pipeline::client::{
+    Answer, Failure,
+    find::{Found, NotFound},
+};
 
 /// What is wrong with a whole run.
 #[derive(Debug, Clone)]
@@ -33,13 +36,13 @@ pub struct Trouble {
     /// The exit code.
     pub exit: u8,
     /// What else programs get, beside code and message.
-    pub more: Value,
+    pub more: Box<Value>,
 }
 
 impl Trouble {
     /// A trouble with its code, its exit code and its message.
     pub fn new(code: &'static str, exit: u8, message: impl Into<String>) -> Self {
-        Trouble { code, message: message.into(), hint: None, exit, more: Value::Null }
+        Trouble { code, message: message.into(), hint: None, exit, more: Box::default() }
     }
 
     /// The same with a way out.
@@ -52,7 +55,7 @@ impl Trouble {
     /// The same with members for programs.
     #[must_use]
     pub fn with(mut self, more: Value) -> Self {
-        self.more = more;
+        *self.more = more;
         self
     }
 
@@ -76,7 +79,7 @@ impl Trouble {
     /// The entry in the list of errors.
     pub fn entry(&self) -> Value {
         let mut entry = json!({"code": self.code, "message": self.message});
-        if let (Some(members), Value::Object(more)) = (entry.as_object_mut(), &self.more) {
+        if let (Some(members), Value::Object(more)) = (entry.as_object_mut(), &*self.more) {
             members.extend(more.clone());
         }
         entry
@@ -91,7 +94,7 @@ impl From<NotFound> for Trouble {
                 .hint("open the project in its editor, start `didi pipeline serve`, or name another with --project-path"),
             NotFound::Ambiguous(found) => Trouble::new("AMBIGUOUS_EDITOR", 6, message)
                 .hint("name one with --project-path")
-                .with(json!({"candidates": found.iter().map(|it| it.candidate()).collect::<Vec<_>>()})),
+                .with(json!({"candidates": found.iter().map(Found::candidate).collect::<Vec<_>>()})),
             NotFound::Denied { .. } => Trouble::new("PERMISSION_DENIED", 4, message)
                 .hint("an instance may run here: use the account and the sandbox that it runs in"),
             NotFound::Unreadable { .. } => Trouble::new("BAD_DESCRIPTOR", 4, message)
@@ -102,9 +105,9 @@ impl From<NotFound> for Trouble {
 
 impl From<Failure> for Trouble {
     fn from(failure: Failure) -> Self {
+        const LOOK: &str = "it may have run: look at the project before running it again";
         let message = failure.to_string();
         let unknown = || json!({"outcome": "unknown"});
-        const LOOK: &str = "it may have run: look at the project before running it again";
         match failure {
             Failure::Refused(_) => Trouble::new("EDITOR_NOT_READY", 6, message)
                 .hint("its process lives: it may load its code anew; give it a longer --timeout"),

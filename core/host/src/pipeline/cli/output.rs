@@ -38,7 +38,7 @@ impl Report {
 
     /// A report of what went wrong.
     pub fn failed(verb: &'static str, trouble: Trouble) -> Self {
-        let data = match &trouble.more {
+        let data = match &*trouble.more {
             more if more["candidates"].is_array() => json!({"candidates": more["candidates"]}),
             _ => Value::Null,
         };

@@ -58,7 +58,7 @@ fn attempt(options: &Options, wish: &StatusOptions, cancel: &Cancel) -> Result<R
             .hint("add --until-ready, or leave --timeout out"));
     }
     let project = wish.project_path.as_ref().or(options.project.as_ref());
-    let project = project.map(|it| project_folder(it)).transpose()?;
+    let project = project.map(|named| project_folder(named)).transpose()?;
     let deadline = within(wish.timeout.map_or(UNTIL_READY, Duration::from_secs));
     loop {
         let report = look(options, wish, project.as_deref(), cancel)?;

@@ -27,16 +27,16 @@ pub fn entry<'l>(listing: &'l Value, name: &str) -> Option<&'l Value> {
 /// The body of a structured request.
 ///
 /// # Errors
-/// Every defect of the arguments, as a newer server would have told them.
+/// Every defect of the arguments, as a newer server would have told them, with the English for them.
 pub fn structured(
     name: &str,
     entry: &Value,
     arguments: &[String],
-) -> Result<Value, (Command, Vec<bind::Problem>)> {
+) -> Result<Value, (String, Vec<bind::Problem>)> {
     let command = read(name, entry);
     match bind::bind(&command, arguments) {
         Ok(bound) => Ok(json!({"command": name, "parameters": bound.values})),
-        Err(problems) => Err((command, problems)),
+        Err(problems) => Err((bind::details(&command, &problems), problems)),
     }
 }
 
