@@ -53,7 +53,7 @@ pub fn fault(status: u16, error: &str, details: &str) -> Told {
 /// `/api/status`. Clients poll it, so it is written without a tree in between.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Status<'a> {
+struct StatusBody<'a> {
     status: &'static str,
     mode: &'static str,
     product: &'static str,
@@ -79,7 +79,7 @@ struct Server {
 pub fn status(exec: &Exec, host: &Host, heartbeat_ms: u64) -> String {
     let standing = exec.gates.standing();
     let project = exec.project();
-    let status = Status {
+    let status = StatusBody {
         status: standing.word(),
         mode: "editor",
         product: "Didi",
