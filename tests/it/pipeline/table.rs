@@ -581,7 +581,9 @@ fn last_rows(table: &mut Table) {
 
 fn written(pipeline: &Pipeline, rows: &[fn(&mut Table)]) -> Table {
     let mut table = Table { rows: vec![], port: pipeline.port, token: pipeline.token.clone() };
-    rows.iter().for_each(|rows| rows(&mut table));
+    for rows in rows {
+        rows(&mut table);
+    }
     table
 }
 

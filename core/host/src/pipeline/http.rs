@@ -468,7 +468,8 @@ fn query(uri: &Uri) -> Query {
 async fn status(State(door): State<Arc<Door>>, request: Request) -> Response {
     query_of(request).await;
     door.advert.beat();
-    told(probes::status(&door.exec, &door.host(), door.advert.heartbeat_ms()))
+    let body = probes::status(&door.exec, &door.host(), door.advert.heartbeat_ms());
+    written(200, "application/json", body)
 }
 
 async fn dialog(State(door): State<Arc<Door>>, request: Request) -> Response {
@@ -485,7 +486,10 @@ async fn job(State(door): State<Arc<Door>>, request: Request) -> Response {
 }
 
 async fn commands(State(door): State<Arc<Door>>, request: Request) -> Response {
-    told(probes::commands(&door.exec, &door.host(), &query_of(request).await))
+    let query = query_of(request).await;
+    let list = move || told(probes::commands(&door.exec, &door.host(), &query));
+    // The whole list takes longer to write than everything else.
+    tokio::task::spawn_blocking(list).await.unwrap_or_else(|_| lost())
 }
 
 async fn cancel(State(door): State<Arc<Door>>, request: Request) -> Response {
