@@ -3,7 +3,9 @@
 
 mod behind;
 mod edits;
+mod further;
 pub(crate) mod pictures;
+mod profiler;
 mod reads;
 mod space;
 mod ticks;

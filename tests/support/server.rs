@@ -399,6 +399,14 @@ impl Server {
         Closed { status, took_ms, rest, log: self.log() }
     }
 
+    /// The next line of standard output, for a process that speaks no protocol there.
+    ///
+    /// # Panics
+    /// When none comes.
+    pub fn output_line(&mut self) -> String {
+        self.lines.recv_timeout(PATIENCE).expect("a line of output comes")
+    }
+
     /// What an ended process said on its standard output, for one that speaks no protocol there.
     pub fn output_lines(&mut self) -> Vec<String> {
         let lines = std::iter::from_fn(|| self.lines.recv_timeout(PATIENCE).ok());

@@ -4,7 +4,7 @@
 //! The main thread writes down what it sees in its frames; connections read it at any time, also while that thread
 //! is stuck. Dialogs are told from the moment a frame saw them, and a few that were closed are remembered.
 //!
-//! Spec: P-60, the Unity Pipeline.
+//! Spec: P-67, readiness.
 
 use std::{
     collections::VecDeque,

@@ -16,7 +16,9 @@ use godot::{
 };
 use serde_json::json;
 
-use crate::{backend::GodotBackend, logger, node_path, purpose, status, surroundings};
+use crate::{
+    backend::GodotBackend, logger, methods::preview, node_path, purpose, status, surroundings,
+};
 
 thread_local! {
     /// Lent to the frame that runs; a frame inside it finds nothing, so no command begins inside another.
@@ -66,6 +68,7 @@ pub(crate) fn open() {
 /// Closes the session: commands that wait are answered, threads end, the socket and the descriptor go.
 pub(crate) fn close() {
     status::show(None);
+    preview::end();
     if let Some(mut bridge) = BRIDGE.with(|bridge| bridge.replace(None)) {
         bridge.give_sleep_back();
     }

@@ -9,6 +9,7 @@ mod engine;
 mod gridmap;
 mod nav;
 mod physics;
+pub(crate) mod preview;
 mod previews;
 mod project;
 mod resource;
@@ -59,6 +60,7 @@ const METHODS: &[(&str, Run)] = &[
     ("anim.playTrack", Now(anim::play_track::run)),
     ("asset.readImportedStream", Now(asset::read_imported_stream::run)),
     ("asset.reimport", Later(asset::reimport::run)),
+    ("audio.addBus", Change(audio::add_bus::plan)),
     ("audio.configureBus", Now(audio::configure_bus::run)),
     ("audio.listBuses", Now(audio::list_buses::run)),
     ("editor.getProtocolServers", Now(editor::get_protocol_servers::run)),
@@ -77,6 +79,8 @@ const METHODS: &[(&str, Run)] = &[
     ("physics.raycast", Now(physics::raycast::run)),
     ("physics.raycastBatch", Now(physics::raycast_batch::run)),
     ("physics.simulateStep", Later(physics::simulate_step::run)),
+    ("preview.clearGhosts", Now(preview::clear_ghosts::run)),
+    ("preview.renderGhost", Now(preview::render_ghost::run)),
     ("project.getSetting", Now(project::get_setting::run)),
     ("project.listAutoloads", Now(project::list_autoloads::run)),
     ("project.listInputActions", Now(project::list_input_actions::run)),
@@ -91,6 +95,7 @@ const METHODS: &[(&str, Run)] = &[
     ("runtime.exploreScene", Later(runtime::explore_scene::run)),
     ("runtime.getTree", Now(runtime::get_tree::run)),
     ("runtime.injectInput", Now(runtime::inject_input::run)),
+    ("runtime.readProfiler", Later(runtime::read_profiler::run)),
     ("runtime.setPaused", Now(runtime::set_paused::run)),
     ("runtime.step", Later(runtime::step::run)),
     ("runtime.stop", Now(runtime::stop::run)),
@@ -125,6 +130,7 @@ const METHODS: &[(&str, Run)] = &[
     ("ui.hitTest", Now(ui::hit_test::run)),
     ("ui.listControls", Now(ui::list_controls::run)),
     ("vision.captureViewport", Later(vision::capture_viewport::run)),
+    ("vision.diffViewport", Later(vision::diff_viewport::run)),
     ("vision.frustumQuery", Now(vision::frustum_query::run)),
     ("vision.setCameraTransform", Change(vision::set_camera_transform::plan)),
     ("vision.toggleDebugDraw", Change(vision::toggle_debug_draw::plan)),

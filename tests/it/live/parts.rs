@@ -258,6 +258,8 @@ fn a_signal_is_emitted_to_who_listens() {
         "signal_emit_argument_type_mismatch"
     );
     assert_eq!(client.refused("signal.emit", emit(json!([]))).1, "signal_emit_arity_mismatch");
+    let many: Value = (0..17).collect();
+    assert_eq!(client.refused("signal.emit", emit(many)).1, "signal_emit_argument_count_exceeded");
 }
 
 const LOOKS: &str = r#"[gd_scene load_steps=3 format=3]

@@ -73,6 +73,7 @@ const CALLS: &str = "@tool\nextends Node\n\nsignal said(text: String, list: Arra
     func hear(text: String, list: Array) -> void:\n\theard = text + str(list.size())\n\n\n\
     func slow(seconds: float) -> String:\n\tawait get_tree().create_timer(seconds).timeout\n\theard = \"slept\"\n\treturn heard\n\n\n\
     func add(a: int, b := 2) -> int:\n\treturn a + b\n\n\n\
+    func tie() -> void:\n\tget_parent().get_node(\"Tick\").timeout.connect(_hidden)\n\n\n\
     func _hidden() -> void:\n\tpass\n";
 
 /// An editor with the room open, and a scene that inherits from it beside.
@@ -302,6 +303,10 @@ fn a_tool_scripts_method_runs_once_it_is_confirmed() {
         preview["dry_run"] = true.into();
         assert_eq!(caller.refused("scene_call_method", preview), code, "{node}.{method}");
     }
+    // What a script connects while it runs is in no scene.
+    caller.confirmed("scene_call_method", call("Calls", "tie", json!([])));
+    let tied = json!({"emitter_node": "Tick", "signal_name": "timeout", "target_node": "Calls", "target_method": "_hidden"});
+    assert_eq!(caller.refused("signal_disconnect", tied), "unsupported_existing_connection_flags");
     let long = json!({"target_node": "Calls", "method_name": "slow", "arguments": [20], "timeout_seconds": 1, "dry_run": true});
     let token =
         caller.done("scene_call_method", long.clone())["mutation_preview"]["confirmation_token"]

@@ -267,7 +267,7 @@ fn lists(table: &mut Table) {
         {"name": "blackboard_list_keys", "description": "[string]", "tags": "[array]", "package": "[string]"},
     ], "count": 2, "total": "[int]", "offset": 0, "limit": 2, "...": true});
     table.get("a page", "/api/commands?detail=compact&tag=project/blackboard&limit=2", compact);
-    let last = json!({"commands": [{"name": "viewport_create_test_lab", "...": true}], "offset": 0, "limit": 1, "...": true});
+    let last = json!({"commands": [{"name": "[*viewport_t*]", "...": true}], "offset": 0, "limit": 1, "...": true});
     table.get("from the end", "/api/commands?detail=compact&order=desc&limit=1", last);
     let package = json!({"groups": [{"package": "didi-host", "count": 1, "commands": "[array]"}], "count": 1, "...": true});
     table.get(

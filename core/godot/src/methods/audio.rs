@@ -1,5 +1,6 @@
 //! The buses of the mixer.
 
+pub(crate) mod add_bus;
 pub(crate) mod configure_bus;
 pub(crate) mod list_buses;
 

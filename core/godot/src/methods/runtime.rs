@@ -6,6 +6,7 @@ pub(crate) mod explore_scene;
 pub(crate) mod get_tree;
 pub(crate) mod held_input;
 pub(crate) mod inject_input;
+pub(crate) mod read_profiler;
 pub(crate) mod set_paused;
 pub(crate) mod step;
 pub(crate) mod stop;

@@ -154,7 +154,6 @@ const BY_LIVE_CODE: &[(&str, Remedy)] = &[
     ("engine_default_action", Remedy::RetryWith("include_engine_defaults", true)),
     ("expression_execution_failed", Remedy::Field("expression")),
     ("expression_parse_failed", Remedy::Field("expression")),
-    ("frame_timer_unavailable", Remedy::RetryWith("self_check", false)),
     ("game_not_paused", Remedy::NextCall("runtime_set_paused", "pauses the game")),
     (
         "ghost_budget_exceeded",

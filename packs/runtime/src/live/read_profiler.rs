@@ -10,8 +10,6 @@ const METHOD: &str = "runtime.readProfiler";
 
 /// Another read goes on.
 const READ_ACTIVE: Code = Code::new(423, "profiler_read_active");
-/// The engine does not tell how long the parts of a frame take.
-const TIMER_UNAVAILABLE: Code = Code::new(501, "frame_timer_unavailable");
 /// The game ended under the call.
 const LIVE_SESSION_ENDED: Code = Code::new(502, "live_session_ended");
 
@@ -72,7 +70,6 @@ pub(crate) fn tool() -> Tool {
         codes::INVALID_ARGUMENTS,
         codes::NOT_CONNECTED,
         READ_ACTIVE,
-        TIMER_UNAVAILABLE,
         LIVE_SESSION_ENDED,
     ])
 }

@@ -61,7 +61,9 @@ fn make(args: &Args, mut settings: Gd<EditorSettings>, previous: &Value) -> Answ
 
 fn told(settings: &Gd<EditorSettings>) -> Value {
     let held = |key: &str| {
-        let value = settings.get_project_metadata(SECTION, key);
+        // Without a default the engine prints an error for what was never set.
+        let off = false.to_variant();
+        let value = settings.get_project_metadata_ex(SECTION, key).default(&off).done();
         value.try_to::<bool>().unwrap_or(false)
     };
     json!({ "collision_shapes": held(COLLISIONS), "navigation_mesh": held(NAVIGATION) })
