@@ -407,12 +407,6 @@ impl Server {
         self.lines.recv_timeout(PATIENCE).expect("a line of output comes")
     }
 
-    /// What an ended process said on its standard output, for one that speaks no protocol there.
-    pub fn output_lines(&mut self) -> Vec<String> {
-        let lines = std::iter::from_fn(|| self.lines.recv_timeout(PATIENCE).ok());
-        lines.collect()
-    }
-
     /// Ends the process at once, as the system does it to a process that it has no memory for.
     ///
     /// # Panics
