@@ -53,7 +53,7 @@ struct Room {
     #[serde(skip_serializing_if = "Option::is_none")]
     tools: Option<Vec<Row>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    sessions: Option<Vec<Session>>,
+    sessions: Option<Vec<SessionRow>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     selected_session: Option<String>,
     #[schemars(default)]
@@ -131,7 +131,7 @@ struct Row {
 
 /// A session of this project, without endpoint or token.
 #[derive(Serialize, JsonSchema)]
-struct Session {
+struct SessionRow {
     session_id: String,
     kind: &'static str,
     pid: u32,
@@ -260,8 +260,8 @@ fn bridge(state: &State) -> (&'static str, &'static str, String) {
     }
 }
 
-fn sessions(state: &State) -> Vec<Session> {
-    let session = |identity: descriptor::Identity| Session {
+fn sessions(state: &State) -> Vec<SessionRow> {
+    let session = |identity: descriptor::Identity| SessionRow {
         session_id: identity.session_id.to_string(),
         kind: identity.kind.as_str(),
         pid: identity.pid,

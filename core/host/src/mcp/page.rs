@@ -25,25 +25,6 @@ impl Server {
         }
     }
 
-    /// The page's entry in the list of resources.
-    pub(super) fn listed_page(&self) -> Value {
-        json!({
-            "uri": URI,
-            "name": "control-room",
-            "title": "Control room",
-            "description": "The server's own state as a page.",
-            "mimeType": MIME_TYPE,
-            "_meta": {"didi": {
-                "executionModes": ["local"],
-                "implemented": true,
-                "currentMode": "local",
-                "liveAvailable": false,
-                "editorConnected": false,
-                "subscribable": false,
-            }},
-        })
-    }
-
     /// The page, unless it is switched off; `None` for another address, too.
     pub(super) fn read_page(&self, uri: &str, terms: &Terms) -> Option<Value> {
         if uri != URI || self.facts.page == Shown::Never {
@@ -57,4 +38,23 @@ impl Server {
         });
         Some(complete(terms, json!({"contents": [content]}), Some((0, "private"))))
     }
+}
+
+/// The page's entry in the list of resources.
+pub(super) fn listed() -> Value {
+    json!({
+        "uri": URI,
+        "name": "control-room",
+        "title": "Control room",
+        "description": "The server's own state as a page.",
+        "mimeType": MIME_TYPE,
+        "_meta": {"didi": {
+            "executionModes": ["local"],
+            "implemented": true,
+            "currentMode": "local",
+            "liveAvailable": false,
+            "editorConnected": false,
+            "subscribable": false,
+        }},
+    })
 }

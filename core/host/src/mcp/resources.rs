@@ -17,6 +17,7 @@ use super::{
     discover::{KEEP_MS, complete},
     era::{LEGACY_NO_RESOURCE, Terms},
     list::{engine_kind, refuse_cursor},
+    page,
 };
 use crate::{
     bridge::Route,
@@ -48,7 +49,7 @@ impl Server {
             }
         }
         if self.shows_page(terms) {
-            resources.push(self.listed_page());
+            resources.push(page::listed());
         }
         Ok(complete(terms, json!({"resources": resources}), Some((0, "private"))))
     }
