@@ -43,6 +43,10 @@ pub mod ops {
     pub const GAME_CALL: &str = "game.call";
     /// Takes a [`super::GameEnd`], answers a [`super::GameEnded`]; since 1.1.
     pub const GAME_END: &str = "game.end";
+    /// Answers a list of [`crate::pipeline::Instance`]s; since 1.2.
+    pub const PIPELINE_INSTANCES: &str = "pipeline.instances";
+    /// Takes a [`crate::pipeline::Request`], answers a [`crate::pipeline::Reply`]; since 1.2.
+    pub const PIPELINE_REQUEST: &str = "pipeline.request";
 }
 
 /// Where a call stands. Fixed for the call.

@@ -42,6 +42,7 @@ pub mod export;
 pub mod lint;
 pub mod near;
 pub mod outcome;
+pub mod pipeline;
 pub mod project_path;
 pub mod records;
 pub mod refusal;

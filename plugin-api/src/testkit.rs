@@ -46,12 +46,14 @@ use crate::{
     export::Opened,
     lint,
     outcome::{Answer, Target},
+    pipeline,
     project_path::ProjectRoot,
     refusal::{Refusal, codes},
     tool::ToolPack,
 };
 
 type Child = Box<dyn Fn(&ChildSpec) -> Result<ChildReport, Refusal> + Send + Sync>;
+type Pipeline = Box<dyn Fn(&pipeline::Request) -> Result<pipeline::Reply, Refusal> + Send + Sync>;
 type Bridge = Box<dyn Fn(&str, &Value) -> Result<Value, Refusal> + Send + Sync>;
 
 /// A pack under test, over one project folder.
@@ -83,6 +85,8 @@ struct Scripted {
     engine: Option<EngineInfo>,
     child: Option<Child>,
     bridge: Option<Bridge>,
+    instances: Vec<pipeline::Instance>,
+    pipeline: Option<Pipeline>,
     cancelled: AtomicBool,
     now_ms: AtomicU64,
     record: Mutex<Record>,
@@ -117,6 +121,8 @@ impl Kit {
             engine: None,
             child: None,
             bridge: None,
+            instances: vec![],
+            pipeline: None,
             cancelled: AtomicBool::new(false),
             now_ms: AtomicU64::new(1_700_000_000_000),
             record: Mutex::default(),
@@ -172,6 +178,18 @@ impl Kit {
         answer: impl Fn(&str, &Value) -> Result<Value, Refusal> + Send + Sync + 'static,
     ) -> Self {
         self.host.bridge = Some(Box::new(answer));
+        self
+    }
+
+    /// Scripts the instances of the Pipeline, and what they answer.
+    #[must_use]
+    pub fn pipeline(
+        mut self,
+        instances: Vec<pipeline::Instance>,
+        answer: impl Fn(&pipeline::Request) -> Result<pipeline::Reply, Refusal> + Send + Sync + 'static,
+    ) -> Self {
+        self.host.instances = instances;
+        self.host.pipeline = Some(Box::new(answer));
         self
     }
 
@@ -462,6 +480,12 @@ impl HostV1 for Scripted {
             ops::PROJECT_APPLY => {
                 let changes: Vec<Change> = serde_json::from_slice(payload.as_slice()).unwrap();
                 reply(self.apply(&changes))
+            }
+            ops::PIPELINE_INSTANCES => reply(Ok(self.instances.clone())),
+            ops::PIPELINE_REQUEST => {
+                let request = serde_json::from_slice(payload.as_slice()).unwrap();
+                let answer = self.pipeline.as_ref().expect("the test scripts instances");
+                reply(answer(&request))
             }
             ops::CHILD_RUN => {
                 let spec = serde_json::from_slice(payload.as_slice()).unwrap();

@@ -1,6 +1,7 @@
 //! The bridge in a real editor and a real game, spoken to directly. Effects are looked at in saved files and by
 //! a separate engine, never in a method's own answer.
 
+pub(crate) mod activity;
 mod assets;
 mod authoring;
 mod expressions;

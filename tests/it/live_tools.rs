@@ -8,6 +8,7 @@ pub(crate) mod pictures;
 mod profiler;
 mod reads;
 mod space;
+mod ticks;
 
 use didi_tests::{
     Caller, Project,

@@ -10,6 +10,7 @@ mod arc;
 mod bridge;
 mod cli;
 mod contracts;
+mod control_room;
 #[cfg(unix)]
 mod faults;
 mod godot;
@@ -21,6 +22,8 @@ mod live_many;
 mod live_tools;
 mod packs;
 mod paths;
+mod pipeline;
+mod pipeline_client;
 #[cfg(target_os = "linux")]
 mod recovery;
 mod refusals;

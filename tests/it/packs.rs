@@ -50,12 +50,12 @@ const BAD: &[Bad] = &[
     Bad(
         "other-major",
         "stamp",
-        &["stress-second", "1.0.0", "plugin-api 2.1.0", "plugin-api 1.1.0", "rebuild the pack"],
+        &["stress-second", "1.0.0", "plugin-api 2.2.0", "plugin-api 1.2.0", "rebuild the pack"],
     ),
     Bad(
         "stress-changed",
         "layout",
-        &["stress-changed", "plugin-api 1.1.0", "lays the interface out"],
+        &["stress-changed", "plugin-api 1.2.0", "lays the interface out"],
     ),
     Bad(
         "stress-open-panics",
@@ -93,7 +93,7 @@ fn crowded() -> Host {
     }
     host.add_changed("stress-second", "cut", |bytes| bytes.truncate(bytes.len() * 3 / 5));
     host.add_changed("stress-second", "other-major", |bytes| {
-        rewrite(bytes, "\"api\":\"1.1.0\"", "\"api\":\"2.1.0\"");
+        rewrite(bytes, "\"api\":\"1.2.0\"", "\"api\":\"2.2.0\"");
     });
     let writable = host.add_changed("stress-second", "writable", |_| {});
     fs::set_permissions(writable, fs::Permissions::from_mode(0o666)).unwrap();
@@ -176,7 +176,7 @@ fn the_list_says_of_each_file_which_gate_refused_it_and_why() {
     assert_eq!(rows.len(), BAD.len() + 10);
     assert_eq!(row(&rows, "stress-older")["api"], "1.0.0");
     let newer = row(&rows, "stress-newer");
-    assert_eq!(newer["api"], "1.2.0");
+    assert_eq!(newer["api"], "1.3.0");
     let left_out = newer["reasons"][0]["reason"].as_str().unwrap();
     assert!(left_out.contains("`newer_orbit`") && left_out.contains("orbiter"), "{left_out}");
     let unfit = row(&rows, "stress-unfit");
@@ -188,7 +188,7 @@ fn the_list_says_of_each_file_which_gate_refused_it_and_why() {
         assert!(reason.starts_with(left_out) && reason.contains("is left out"), "{unfit}");
     }
     let shown = text(&host.run(&["packs", "list"]).stdout);
-    assert!(shown.contains("loaded    stress-plain 1.0.0 (api 1.1.0), 6 tools"), "{shown}");
+    assert!(shown.contains("loaded    stress-plain 1.0.0 (api 1.2.0), 6 tools"), "{shown}");
     assert!(shown.contains("refused   libplain.so, 0 tools"), "{shown}");
 }
 

@@ -11,6 +11,7 @@ use didi_tests::{
     redact::redact,
     scripted::{Act, Scripted},
     stub_engine,
+    unity::{self, Unity},
 };
 use didi_wire::{
     SessionKind,
@@ -62,6 +63,9 @@ const JOURNAL: [&str; 8] = [
     "undo_entry_gone",
     "undo_entry_misdirected",
 ];
+
+/// What is refused because of an instance of another engine.
+const INSTANCES: [&str; 2] = ["instance_busy", "instance_unreachable"];
 
 const TASKS: &str = "io.modelcontextprotocol/tasks";
 
@@ -137,6 +141,17 @@ fn export(output: &str) -> Value {
     json!({"preset": "Linux", "output_path": output, "mode": "pack"})
 }
 
+/// A scripted Unity that is busy, or that nobody answers for.
+fn instance(code: &str) -> (Stage, Value) {
+    let busy = |_: &unity::Seen, _| unity::Act::busy("settling");
+    let unity = if code == "instance_busy" { Unity::start(busy) } else { Unity::absent() };
+    let mut stage = Stage::bare();
+    let folder = unity.root();
+    let result = stage.call("unity_editor_status", json!({"instance": folder}));
+    stage.kept.push(Box::new(unity));
+    (stage, result)
+}
+
 /// Provokes the refusal of a code, without an engine of the machine.
 fn provoke(code: &str) -> Option<(Stage, Value)> {
     if TESTS.contains(&code) {
@@ -147,6 +162,9 @@ fn provoke(code: &str) -> Option<(Stage, Value)> {
     }
     if MANAGED.contains(&code) {
         return Some(managed(code));
+    }
+    if INSTANCES.contains(&code) {
+        return Some(instance(code));
     }
     if JOURNAL.contains(&code) || code == "reimport_needs_job" {
         return Some(attached(code));

@@ -15,13 +15,16 @@ pub mod engine;
 pub mod executable;
 #[cfg(unix)]
 pub mod faulty;
+pub mod http;
 pub mod json;
 #[cfg(unix)]
 pub mod live;
+pub mod pipeline;
 pub mod project;
 pub mod redact;
 pub mod scripted;
 pub mod server;
+pub mod unity;
 
 use std::{
     env,
@@ -32,6 +35,7 @@ use std::{
 #[cfg(unix)]
 pub use caller::Caller;
 pub use engine::{godot, stub_engine};
+pub use pipeline::Pipeline;
 pub use project::{Project, Tree};
 pub use server::{Closed, Launch, Server, modern};
 

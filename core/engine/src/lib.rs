@@ -9,10 +9,11 @@
 //! * [`queue`]: commands for the main thread and their deadline. [`pump`]: the main thread's side.
 //! * [`ring`]: bounded records and cursors. [`diagnostics`]: what was printed while a call ran.
 //! * [`sandbox`]: the read-only expressions that may be evaluated.
-//! * [`clients`]: who is attached, what it last did, and sending it away.
+//! * [`clients`]: who is attached, what it last did, and sending it away. [`activity`]: what keeps commands waiting.
 //! * [`pace`]: how long a frame may wait for the next command. [`detached`]: work that outlives its call.
 #![deny(missing_docs)]
 
+pub mod activity;
 pub mod backend;
 pub mod clients;
 pub mod detached;

@@ -17,7 +17,7 @@ use serde_json::Value;
 use crate::{
     backend::{Backend, Call, Step, Task},
     diagnostics,
-    queue::{Command, Queue},
+    queue::{Command, Next, Queue},
     ring::LogRing,
 };
 
@@ -64,16 +64,22 @@ impl Pump {
         let mut stay = end;
         let mut burst_end = None;
         while begun < MAX_COMMANDS_A_FRAME && backend.is_ready() {
-            if let Some(command) = self.queue.take() {
-                begun += 1;
-                if self.begin(backend, &command) == Effect::Changes {
-                    let now = Instant::now();
-                    let burst_end = *burst_end.get_or_insert(now + BURST);
-                    // A frame that drew for long has no sleep left, and the burst shares it all the same.
-                    stay = end.map(|_| burst_end.min(now + SETTLE));
+            let changed = burst_end.is_some();
+            match self.queue.take_if(|call| !changed || call.method.shares_frame) {
+                Next::Command(command) => {
+                    begun += 1;
+                    if self.begin(backend, &command) == Effect::Changes {
+                        let now = Instant::now();
+                        let burst_end = *burst_end.get_or_insert(now + BURST);
+                        // A frame that drew for long has no sleep left, and the burst shares it all the same.
+                        stay = end.map(|_| burst_end.min(now + SETTLE));
+                        if !command.call().method.shares_frame {
+                            break;
+                        }
+                    }
                 }
-            } else if !self.stays(stay) {
-                break;
+                Next::Nothing if self.stays(stay) => {}
+                Next::Nothing | Next::NotNow => break,
             }
         }
     }

@@ -47,6 +47,17 @@ pub struct Command {
     changed: Condvar,
 }
 
+/// What stands at the head of the queue.
+#[derive(Debug)]
+pub enum Next {
+    /// A command to carry out.
+    Command(Arc<Command>),
+    /// One that may not run yet; it keeps its place.
+    NotNow,
+    /// Nothing.
+    Nothing,
+}
+
 #[derive(Debug)]
 enum State {
     Pending,
@@ -74,15 +85,27 @@ impl Queue {
         command.wait(deadline, limit)
     }
 
-    /// The next command that somebody still waits for, marked as running.
-    pub fn take(&self) -> Option<Arc<Command>> {
+    /// The next command that somebody still waits for, marked as running, if it may run now.
+    pub fn take_if(&self, may_run: impl Fn(&Call) -> bool) -> Next {
         let mut waiting = lock(&self.waiting);
         while let Some(command) = waiting.commands.pop_front() {
+            if !may_run(&command.call) && !command.is_abandoned() {
+                waiting.commands.push_front(command);
+                return Next::NotNow;
+            }
             if command.start() {
-                return Some(command);
+                return Next::Command(command);
             }
         }
-        None
+        Next::Nothing
+    }
+
+    #[cfg(test)]
+    pub(crate) fn next(&self) -> Option<Arc<Command>> {
+        match self.take_if(|_| true) {
+            Next::Command(command) => Some(command),
+            Next::NotNow | Next::Nothing => None,
+        }
     }
 
     /// Waits until a command is there or the time has come; says whether one is there.

@@ -22,6 +22,7 @@ use didi_wire::{
 use serde_json::{Map, Value, json};
 
 use crate::{
+    activity::Activity,
     backend::{Answer, Call},
     clients::{self, Clients},
     detached::{Detached, WorkKind},
@@ -59,6 +60,8 @@ pub struct Shared {
     pub output: Arc<LogRing>,
     /// Who is attached.
     pub clients: Clients,
+    /// What keeps commands waiting.
+    pub activity: Activity,
     /// Where the session's lock says who holds it.
     pub sessions: Option<SessionDir>,
     /// Reimports that outlive their call.
@@ -90,6 +93,7 @@ impl Shared {
             telemetry,
             output,
             clients: Clients::default(),
+            activity: Activity::default(),
             sessions: None,
             reimports: Arc::new(Detached::new()),
             reloads: Arc::new(Detached::new()),
@@ -168,6 +172,7 @@ impl Shared {
             HANDSHAKE => Ok(self.handshake()),
             "runtime.getLogs" => self.page(&self.telemetry, params, None),
             "runtime.getOutput" => self.page(&self.output, params, Some("engine")),
+            "editor.getActivity" => Ok(self.activity.report()),
             "asset.reimportStatus" => status(&self.reimports, REIMPORT, &params),
             "editor.reloadStatus" => status(&self.reloads, RELOAD, &params),
             _ => Err(BridgeError::new(501, "not_implemented", format!("`{name}` is not built in"))),

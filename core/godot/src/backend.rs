@@ -8,9 +8,10 @@ use didi_wire::{BridgeError, SessionKind};
 use crate::{
     background,
     change::Change,
+    dialogs,
     edit::history::{self, Histories},
     methods::{self, Context, Run},
-    waiting::Readiness,
+    waiting::{self, Readiness},
 };
 
 /// This engine as the bridge sees it.
@@ -55,6 +56,11 @@ impl Backend for GodotBackend {
 
     fn each_frame(&mut self) {
         background::look();
+        let activity = &self.context.shared.activity;
+        activity.frame(self.readiness.has_started(), waiting::is_importing());
+        if self.context.kind == SessionKind::Editor {
+            activity.look_at_dialogs(dialogs::open);
+        }
     }
 
     fn is_ready(&mut self) -> bool {

@@ -78,6 +78,7 @@ const METHODS: &[(&str, Run)] = &[
     ("physics.clearance", Now(physics::clearance::run)),
     ("physics.raycast", Now(physics::raycast::run)),
     ("physics.raycastBatch", Now(physics::raycast_batch::run)),
+    ("physics.simulateStep", Later(physics::simulate_step::run)),
     ("preview.clearGhosts", Now(preview::clear_ghosts::run)),
     ("preview.renderGhost", Now(preview::render_ghost::run)),
     ("project.getSetting", Now(project::get_setting::run)),

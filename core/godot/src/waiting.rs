@@ -43,6 +43,11 @@ impl Readiness {
         }
     }
 
+    /// Whether the project was read once.
+    pub(crate) fn has_started(&self) -> bool {
+        self.quiet_frames_left == 0
+    }
+
     /// Looks once a frame, or more often.
     pub(crate) fn look(&mut self) -> bool {
         if self.quiet_frames_left > 0 {
@@ -50,7 +55,7 @@ impl Readiness {
         } else if SCAN_WANTED.get() {
             SCAN_WANTED.set(!begin_scan());
         }
-        self.quiet_frames_left == 0 && !IMPORTING.get()
+        self.has_started() && !is_importing()
     }
 
     fn start(&mut self) {
@@ -89,6 +94,11 @@ impl Scan {
         self.begun_after = begin_scan().then_some(applied);
         false
     }
+}
+
+/// Whether an import pass runs.
+pub(crate) fn is_importing() -> bool {
+    IMPORTING.get()
 }
 
 fn is_scanning() -> bool {

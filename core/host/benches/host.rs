@@ -20,6 +20,7 @@ use didi_host::{
     files::ProjectFiles,
     jsonrpc,
     loader::open,
+    pipeline::client::find,
     services::{Services, Shared},
 };
 use didi_plugin_api::{abi::phase, desc::Mode};
@@ -92,6 +93,7 @@ fn boundary(criterion: &mut Criterion) {
     let root_folder = folder.path().canonicalize().unwrap();
     let sessions = SessionDir { path: root_folder.join("sessions"), checked: false };
     let shared = Shared {
+        pipelines: Arc::new(find::Places { sessions: sessions.clone(), hub: None }),
         routes: Arc::new(Routes::new(sessions, root_folder.clone())),
         files: ProjectFiles::new(root_folder),
         engines: Arc::new(Engines::new(Places::default())),

@@ -19,10 +19,14 @@ use clap::{
 use didi_plugin_api::desc::Profile;
 use didi_wire::session_dir::{self, SessionDir, Surroundings};
 
+pub mod client;
+
 use crate::{
     engine::Places,
     loader::{Folder, pins::Pins},
     log::LogLevel,
+    page::Shown,
+    pipeline,
 };
 
 /// An MCP server for Godot projects, and a host of tool packs.
@@ -50,10 +54,35 @@ pub enum Command {
     Setup(SetupOptions),
     /// Find what keeps a project's set-up from working.
     Doctor(DoctorOptions),
+    /// Run a command of an instance that speaks the Unity Pipeline, or of the project here; without a name, list them.
+    #[command(visible_aliases = ["cmd", "req", "request"])]
+    Command(Box<client::CommandOptions>),
+    /// Look after a detached command.
+    Job(client::JobOptions),
+    /// Whether instances are ready.
+    Status(client::StatusOptions),
+    /// The instances that can be seen, without asking them.
+    List(client::ListOptions),
     /// Look at tool packs, check them, pin them.
     Packs {
         #[command(subcommand)]
         command: PacksCommand,
+    },
+    /// The tools as commands over HTTP on this machine, in the protocol of the Unity Pipeline.
+    Pipeline {
+        #[command(subcommand)]
+        command: PipelineCommand,
+    },
+}
+
+/// What can be done with the Pipeline.
+#[derive(Debug, Subcommand)]
+pub enum PipelineCommand {
+    /// Serve one project until this process is ended.
+    Serve {
+        /// The port; without it the first that is free of 7800 to 7849.
+        #[arg(long, value_name = "PORT")]
+        port: Option<u16>,
     },
 }
 
@@ -198,6 +227,21 @@ pub struct Options {
     /// Send the text copy of structured answers, or leave it out for every client.
     #[arg(long, global = true, value_enum, default_value = "every")]
     pub text_copy: HowOften,
+    /// Who is told of the control room's page.
+    #[arg(long, global = true, value_enum, default_value = "auto")]
+    pub ui_app: UiApp,
+    /// Serve the tools as Pipeline commands, too, beside standard input and output.
+    #[arg(long, global = true)]
+    pub pipeline: bool,
+    /// The Pipeline's port; without it the first that is free of 7800 to 7849.
+    #[arg(long, global = true, value_name = "PORT")]
+    pub pipeline_port: Option<u16>,
+    /// Write the Pipeline's descriptor to Library/Pipeline as well, where Unity's own tool looks.
+    #[arg(long, global = true)]
+    pub unity_layout: bool,
+    /// Let pages without an origin (sandboxed frames) call the Pipeline; they still need its token.
+    #[arg(long, global = true)]
+    pub allow_browser_clients: bool,
     /// Run changes without confirmation. Visible to every client.
     #[arg(long, global = true)]
     pub yolo: bool,
@@ -234,6 +278,17 @@ pub enum ToolsOption {
     Core,
     /// Every tool, and the older names.
     Full,
+}
+
+/// Who is told of the control room's page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum UiApp {
+    /// Clients that declare that they show pages.
+    Auto,
+    /// Every client.
+    Always,
+    /// Nobody; reading it is refused, too.
+    Off,
 }
 
 /// How often something that repeats itself is sent.
@@ -316,6 +371,15 @@ impl Options {
         }
     }
 
+    /// Who is told of the control room's page.
+    pub fn page(&self) -> Shown {
+        match self.ui_app {
+            UiApp::Auto => Shown::ToDeclared,
+            UiApp::Always => Shown::Always,
+            UiApp::Off => Shown::Never,
+        }
+    }
+
     /// Whether confirmations are skipped.
     pub fn skips_confirmations(&self) -> bool {
         self.yolo || self.yolo_env.as_deref().is_some_and(|value| value == "1" || value == "true")
@@ -333,6 +397,15 @@ impl Options {
                 "`--managed-editor` and `--recovery-workspace` go together",
                 "give both, or neither",
             )),
+        }
+    }
+
+    /// How the Pipeline is served.
+    pub fn pipeline_wish(&self) -> pipeline::serve::Wish {
+        pipeline::serve::Wish {
+            port: self.pipeline_port,
+            unity_layout: self.unity_layout,
+            allow_browser_clients: self.allow_browser_clients,
         }
     }
 
@@ -409,6 +482,11 @@ impl Options {
         self.pack_cache.clone().unwrap_or_else(|| user_cache().join("didi").join("packs"))
     }
 
+    /// The list of projects of Unity's Hub; it need not be there.
+    pub fn hub_projects(&self) -> Option<PathBuf> {
+        hub_list()
+    }
+
     /// Where engines publish their sessions.
     pub fn session_folder(&self) -> SessionDir {
         session_dir::locate(&Surroundings {
@@ -431,6 +509,22 @@ impl Options {
 #[allow(clippy::disallowed_methods, reason = "this module is where the environment is read")]
 fn variable(name: &str) -> Option<OsString> {
     env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// Where Unity's Hub keeps its list of projects.
+fn hub_list() -> Option<PathBuf> {
+    let home = || variable("HOME").or_else(|| variable("USERPROFILE")).map(PathBuf::from);
+    let folder = if cfg!(windows) {
+        variable("APPDATA").map(|roaming| PathBuf::from(roaming).join("UnityHub"))
+    } else if cfg!(target_os = "macos") {
+        home().map(|home| home.join("Library/Application Support/UnityHub"))
+    } else {
+        let config = variable("XDG_CONFIG_HOME").map(PathBuf::from).filter(|it| it.is_absolute());
+        config
+            .or_else(|| home().map(|home| home.join(".config")))
+            .map(|config| config.join("unityhub"))
+    };
+    folder.map(|folder| folder.join("projects-v1.json"))
 }
 
 fn user_cache() -> PathBuf {

@@ -104,11 +104,11 @@ impl Journal {
         Journal { files, last_id: Arc::default() }
     }
 
-    /// Adds an entry. A journal that can't be written is logged and does not undo the change.
-    pub fn record(&self, record: &Record<'_>) {
-        if let Err(error) = self.append(record) {
-            tracing::error!("the change journal can't be written: {error}");
-        }
+    /// Adds an entry, and answers its name. A journal that can't be written is logged and does not undo the change.
+    pub fn record(&self, record: &Record<'_>) -> Option<String> {
+        self.append(record)
+            .inspect_err(|error| tracing::error!("the change journal can't be written: {error}"))
+            .ok()
     }
 
     /// The newest entries, as `godot://project/journal` shows them; an editor says which can be taken back.
@@ -154,7 +154,7 @@ impl Journal {
         self.files.root().folder().join(".didi/journal.json")
     }
 
-    fn append(&self, record: &Record<'_>) -> io::Result<()> {
+    fn append(&self, record: &Record<'_>) -> io::Result<String> {
         let busy = |refusal: Refusal| io::Error::other(refusal.message);
         let lock = self.files.lock(".didi/journal.json", &Cancel::default()).map_err(busy)?;
         let mut kept = if let Ok(kept) = self.load() {
@@ -164,12 +164,15 @@ impl Journal {
             fs::rename(self.place(), self.files.root().folder().join(aside))?;
             Kept::default()
         };
-        kept.entries.push(self.new_entry(record));
+        let entry = self.new_entry(record);
+        let id = entry["id"].as_str().unwrap_or_default().to_owned();
+        kept.entries.push(entry);
         let surplus = kept.entries.len().saturating_sub(MAX_ENTRIES);
         kept.entries.drain(..surplus);
         kept.dropped += surplus as u64;
         let document = json!({"format": 1, "dropped": kept.dropped, "entries": kept.entries});
-        self.files.replace(&lock, &self.place(), document.to_string().as_bytes())
+        self.files.replace(&lock, &self.place(), document.to_string().as_bytes())?;
+        Ok(id)
     }
 
     fn load(&self) -> Result<Kept, String> {

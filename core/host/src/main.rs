@@ -1,15 +1,20 @@
 //! The binary `didi`: the command line to the right part of the library.
 
-use std::{io::Write, process::ExitCode};
+use std::{
+    io::{IsTerminal as _, Write},
+    process::ExitCode,
+};
 
 use didi_host::{
     catalog,
-    cli::{self, Cli, Command, Options, PacksCommand, Usage},
+    cli::{self, Cli, Command, Options, PacksCommand, PipelineCommand, Usage},
     front::stdio::Output,
     heap,
     loader::{probe, trial},
     log::LogRing,
-    packs_cmd, serve, setup, tour,
+    packs_cmd,
+    pipeline::cli as pipeline_cli,
+    serve, setup, tour,
 };
 
 fn main() -> ExitCode {
@@ -43,7 +48,23 @@ fn run(cli: &Cli) -> Result<ExitCode, Usage> {
             told(setup::run_doctor(options, wish, &mut std::io::stdout()))
         }
         Some(Command::Packs { command }) => packs(cli, command),
+        Some(Command::Pipeline { command: PipelineCommand::Serve { port } }) => {
+            serve::serve_pipeline(options, *port, &mut std::io::stdout())?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Some(Command::Command(wish)) => Ok(client(|out| pipeline_cli::command(options, wish, out))),
+        Some(Command::Job(wish)) => Ok(client(|out| pipeline_cli::job(options, wish, out))),
+        Some(Command::Status(wish)) => Ok(client(|out| pipeline_cli::status(options, wish, out))),
+        Some(Command::List(wish)) => Ok(client(|out| pipeline_cli::list(options, wish, out))),
     }
+}
+
+/// The Pipeline's client prints to standard output and gives its own exit codes.
+#[allow(clippy::disallowed_methods, reason = "outside of serving, standard output is for people")]
+fn client(run: impl FnOnce(pipeline_cli::Out<'_>) -> u8) -> ExitCode {
+    let mut stdout = std::io::stdout();
+    let terminal = stdout.is_terminal();
+    ExitCode::from(run(pipeline_cli::Out { to: &mut stdout, terminal }))
 }
 
 #[allow(clippy::disallowed_methods, reason = "outside of serving, standard output is for people")]
@@ -53,7 +74,7 @@ fn tour(options: &Options) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
-            eprintln!("hint: `didi packs list` shows whether all six packs are there");
+            eprintln!("hint: `didi packs list` shows whether all packs are there");
             ExitCode::FAILURE
         }
     }

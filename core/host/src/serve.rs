@@ -28,6 +28,13 @@ use crate::{
     loader::{Loader, Row, State},
     log::LogRing,
     mcp::{Facts, Pending, Server},
+    pipeline::{
+        client::find,
+        editor::AttachedEditor,
+        exec::Exec,
+        gates::Gates,
+        serve::{Beside, Running},
+    },
     recovery::Recovery,
     services::Shared,
     watch,
@@ -74,6 +81,7 @@ impl Parts {
             profile: options.profile(),
             yolo: options.skips_confirmations(),
             omit_text_copy: options.text_copy == crate::cli::HowOften::Once,
+            page: options.page(),
             descriptor_once: options.session_descriptor == crate::cli::HowOften::Once,
         };
         let settings = Settings {
@@ -87,6 +95,10 @@ impl Parts {
             engines: Arc::new(Engines::new(places(options, recovery.as_deref()))),
             routes: Arc::clone(&routes),
             recovery: recovery.clone(),
+            pipelines: Arc::new(find::Places {
+                sessions: options.session_folder(),
+                hub: options.hub_projects(),
+            }),
         };
         let state = builtin::State::new(facts, log, routes, recovery);
         Ok(Parts { loader: Arc::new(loader), state, facts, settings, shared })
@@ -103,6 +115,17 @@ impl Parts {
             Arc::new(Dispatcher::new(self.settings, self.shared.clone(), Arc::new(catalog)));
         self.state.introduce(&dispatcher);
         dispatcher
+    }
+
+    /// Runs requests of the Pipeline over a dispatcher.
+    pub fn exec(&self, dispatcher: Arc<Dispatcher>) -> Arc<Exec> {
+        let watched = AttachedEditor(Arc::clone(&self.shared.routes));
+        Exec::new(dispatcher, Arc::new(Gates::new(Arc::new(watched))))
+    }
+
+    /// The same over the packs as they now lie in their folders: for a client that is its own server.
+    pub fn own_exec(&self) -> Arc<Exec> {
+        self.exec(self.dispatcher(self.catalog()))
     }
 }
 
@@ -133,6 +156,28 @@ fn managed(options: &Options, project: &Path) -> Result<Option<Arc<Recovery>>, U
 /// An option that can't be used.
 pub fn serve(options: &Options, output: Output) -> Result<(), Usage> {
     let log = LogRing::default();
+    let parts = prepare(options, &log)?;
+    let pending = Pending::default();
+    let output = Arc::new(output);
+    let server = Server::new(parts.facts, output, pending.clone());
+    let beside = Beside::default();
+    load(options, &parts, &pending, &server, log, &beside);
+    if let Some(recovery) = &parts.shared.recovery {
+        recovery.begin(&parts.shared.routes);
+    }
+    let ended = Arc::new(Ended {
+        began: AtomicBool::new(false),
+        recovery: parts.shared.recovery.clone(),
+        beside,
+    });
+    end_on_signal(&server, &ended);
+    read(&server);
+    end(&server, &ended);
+    Ok(())
+}
+
+/// The parts of a process that serves one project.
+fn prepare(options: &Options, log: &LogRing) -> Result<Arc<Parts>, Usage> {
     let mut project = options.project_root()?;
     allow_many_files();
     let recovery = managed(options, &project)?;
@@ -142,20 +187,91 @@ pub fn serve(options: &Options, output: Output) -> Result<(), Usage> {
             hint: "name another folder with --recovery-workspace".into(),
         })?;
     }
-    let parts = Arc::new(Parts::managed(options, project, log.clone(), recovery)?);
-    let pending = Pending::default();
-    let output = Arc::new(output);
-    let server = Server::new(parts.facts, output, pending.clone());
-    load(options, &parts, &pending, &server, log);
+    Ok(Arc::new(Parts::managed(options, project, log.clone(), recovery)?))
+}
+
+/// Serves the Pipeline alone, until a termination signal.
+///
+/// # Errors
+/// An option that can't be used; a project or a port that another process has.
+#[allow(clippy::exit, reason = "a pack's thread must not keep the process")]
+pub fn serve_pipeline(
+    options: &Options,
+    port: Option<u16>,
+    out: &mut impl io::Write,
+) -> Result<(), Usage> {
+    let log = LogRing::default();
+    let parts = prepare(options, &log)?;
+    log.install(options.log_level);
+    let ending = signals();
+    parts.shared.files.sweep();
+    let seen = options.watch_packs.then(|| watch::look(&parts));
+    let catalog = parts.catalog();
+    report(catalog.rows());
+    let dispatcher = parts.dispatcher(catalog);
+    let routes = Arc::clone(&parts.shared.routes);
+    thread::spawn(move || routes.look_after());
     if let Some(recovery) = &parts.shared.recovery {
         recovery.begin(&parts.shared.routes);
     }
-    let ended =
-        Arc::new(Ended { began: AtomicBool::new(false), recovery: parts.shared.recovery.clone() });
-    end_on_signal(&server, &ended);
-    read(&server);
-    end(&server, &ended);
-    Ok(())
+    let mut wish = options.pipeline_wish();
+    wish.port = port.or(wish.port);
+    let running = Running::start(parts.exec(Arc::clone(&dispatcher)), &wish)
+        .map_err(|taken| Usage { error: taken.to_string(), hint: taken.hint().into() })?;
+    // Whoever started this may not read; the descriptor says the same.
+    let _ = running.tell(out);
+    if let Some(seen) = seen {
+        let (parts, dispatcher) = (Arc::clone(&parts), Arc::clone(&dispatcher));
+        thread::spawn(move || watch::watch(&parts, &dispatcher, |_, _| {}, seen));
+    }
+    ending.wait();
+    thread::spawn(|| {
+        thread::sleep(END_LIMIT);
+        std::process::exit(0);
+    });
+    running.stop();
+    dispatcher.jobs.cancel_all();
+    dispatcher.shared.routes.release();
+    if let Some(recovery) = &parts.shared.recovery {
+        recovery.stop();
+    }
+    std::process::exit(0);
+}
+
+/// Waits for a termination signal.
+struct Ending(#[cfg(unix)] Option<signal_hook::iterator::Signals>);
+
+#[cfg(unix)]
+fn signals() -> Ending {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    Ending(signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM]).ok())
+}
+
+#[cfg(not(unix))]
+fn signals() -> Ending {
+    Ending()
+}
+
+impl Ending {
+    #[cfg(unix)]
+    fn wait(self) {
+        match self.0 {
+            Some(mut signals) => drop(signals.forever().next()),
+            None => park(),
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn wait(self) {
+        park();
+    }
+}
+
+/// Without signals the process is ended from outside.
+fn park() {
+    loop {
+        thread::park();
+    }
 }
 
 /// Takes the packs up beside the reader, says what was refused, and goes on watching if asked to.
@@ -165,7 +281,9 @@ fn load(
     pending: &Pending,
     server: &Arc<Server>,
     log: LogRing,
+    beside: &Beside,
 ) {
+    let beside = options.pipeline.then(|| (beside.clone(), options.pipeline_wish()));
     let (parts, pending, server) = (Arc::clone(parts), pending.clone(), Arc::clone(server));
     let (level, watches, yolo) = (options.log_level, options.watch_packs, parts.facts.yolo);
     thread::spawn(move || {
@@ -180,8 +298,16 @@ fn load(
         let dispatcher = parts.dispatcher(catalog);
         tell_of_engines(&parts.shared.routes, &server);
         pending.provide(Arc::clone(&dispatcher));
+        if let Some((beside, wish)) = beside {
+            beside.start(parts.exec(Arc::clone(&dispatcher)), wish);
+        }
         if let Some(seen) = seen {
-            watch::watch(&parts, &dispatcher, &server, seen);
+            watch::watch(
+                &parts,
+                &dispatcher,
+                |tools, resources| server.lists_changed(tools, resources),
+                seen,
+            );
         }
     });
 }
@@ -232,6 +358,7 @@ fn read(server: &Arc<Server>) {
 struct Ended {
     began: AtomicBool,
     recovery: Option<Arc<Recovery>>,
+    beside: Beside,
 }
 
 /// Ends the process once, whoever comes first; the other waits for the process to be gone.
@@ -244,6 +371,7 @@ fn end(server: &Server, ended: &Ended) {
         thread::sleep(END_LIMIT);
         std::process::exit(0);
     });
+    ended.beside.stop();
     server.stop(END_GRACE);
     if let Some(recovery) = &ended.recovery {
         recovery.stop();

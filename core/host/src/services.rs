@@ -24,6 +24,7 @@ use didi_plugin_api::{
     abi::{HostRef, HostV1, HostV1_TO, Reply, code},
     ctx::{CallContext, Change, ChildReport, ChildSpec, Touched, ops},
     desc::{Mode, ToolDesc},
+    pipeline::Request,
     refusal::{Code, Refusal, codes},
 };
 use didi_wire::{
@@ -43,12 +44,14 @@ use crate::{
     engine::Engines,
     files::{ProjectFiles, WriteRecord},
     journal::Journal,
+    pipeline::client::find::Places,
     recovery::Recovery,
     source,
 };
 
 mod behind;
 mod games;
+mod pipeline;
 
 /// Largest attachment of one answer, in bytes before encoding.
 pub const MAX_ATTACHMENT_BYTES: usize = 16 * 1024 * 1024;
@@ -60,7 +63,7 @@ pub const MAX_CHILD_LIMIT: Duration = Duration::from_secs(900);
 pub const MAX_CHILD_OUTPUT_BYTES: usize = 8 * 1024 * 1024;
 
 /// Operations of the growth point, by which a pack's `needs` are checked.
-pub const OPERATIONS: [&str; 10] = [
+pub const OPERATIONS: [&str; 12] = [
     ops::CALL_CONTEXT,
     ops::ENGINE_FIND,
     ops::CHILD_RUN,
@@ -71,6 +74,8 @@ pub const OPERATIONS: [&str; 10] = [
     ops::GAME_START,
     ops::GAME_CALL,
     ops::GAME_END,
+    ops::PIPELINE_INSTANCES,
+    ops::PIPELINE_REQUEST,
 ];
 
 /// What all calls share.
@@ -84,6 +89,8 @@ pub struct Shared {
     pub routes: Arc<Routes>,
     /// The editor of the server's own, if it has one.
     pub recovery: Option<Arc<Recovery>>,
+    /// Where instances of the Pipeline are looked for.
+    pub pipelines: Arc<Places>,
 }
 
 /// Takes progress notes.
@@ -103,6 +110,8 @@ pub struct Services {
     shared: Shared,
     mode: Mode,
     may_write: bool,
+    /// Whether it may start what reaches beyond the project.
+    may_run: bool,
     previews: bool,
     job: bool,
     label: String,
@@ -159,6 +168,7 @@ impl Services {
     ) -> Self {
         Services {
             may_write: tool.effects.mutates_project && !preview,
+            may_run: tool.effects.mutates_project && tool.effects.open_world && !preview,
             previews: preview,
             progress,
             methods: tool.bridge_methods.clone(),
@@ -177,6 +187,7 @@ impl Services {
             shared: shared.clone(),
             mode,
             may_write: false,
+            may_run: false,
             previews: true,
             job: false,
             label: label.to_owned(),
@@ -420,6 +431,20 @@ impl Services {
         }
     }
 
+    /// What may change something is asked by tools alone that declare it.
+    fn pipeline(&self, payload: &[u8]) -> Reply {
+        match serde_json::from_slice::<Request>(payload) {
+            Ok(request) if self.may_ask(&request.question) => {
+                answer(self.pipeline_request(&request))
+            }
+            Ok(_) => fault(format!(
+                "`{}` declares no running here and tried to run something in an instance",
+                self.label
+            )),
+            Err(error) => fault(format!("the request to an instance can't be read: {error}")),
+        }
+    }
+
     fn write_record(&self, record: &[u8]) -> Reply {
         if self.previews {
             return fault(format!(
@@ -621,6 +646,8 @@ impl HostV1 for Services {
             },
             ops::SCRATCH_FOLDER => answer(self.scratch_folder()),
             ops::GAME_START | ops::GAME_CALL | ops::GAME_END => self.game(op.as_str(), &payload),
+            ops::PIPELINE_INSTANCES => answer(Ok(self.pipeline_instances())),
+            ops::PIPELINE_REQUEST => self.pipeline(payload.as_slice()),
             ops::CHILD_RUN => match serde_json::from_slice(payload.as_slice()) {
                 Ok(spec) => answer(self.run_child(&spec)),
                 Err(error) => fault(format!("the child's description can't be read: {error}")),

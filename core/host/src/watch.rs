@@ -16,7 +16,6 @@ use std::{
 
 use crate::{
     dispatch::Dispatcher,
-    mcp::Server,
     serve::{Parts, report},
 };
 
@@ -30,8 +29,13 @@ pub type Sight = (u64, Option<SystemTime>, [u64; 3]);
 pub type Look = BTreeMap<PathBuf, Sight>;
 
 /// Watches for as long as the process lives. `taken` was seen before the packs were taken up, so that a change
-/// in between is not lost.
-pub fn watch(parts: &Parts, dispatcher: &Arc<Dispatcher>, server: &Arc<Server>, mut taken: Look) {
+/// in between is not lost; `changed` is told whether the tools and the resources are others.
+pub fn watch(
+    parts: &Parts,
+    dispatcher: &Arc<Dispatcher>,
+    changed: impl Fn(bool, bool),
+    mut taken: Look,
+) {
     let mut before = taken.clone();
     loop {
         thread::sleep(INTERVAL);
@@ -40,7 +44,7 @@ pub fn watch(parts: &Parts, dispatcher: &Arc<Dispatcher>, server: &Arc<Server>, 
         before = now;
         if still && before != taken {
             taken = before.clone();
-            take_up(parts, dispatcher, server);
+            take_up(parts, dispatcher, &changed);
         }
     }
 }
@@ -67,12 +71,12 @@ fn identity(_: &Metadata) -> [u64; 3] {
     [0; 3]
 }
 
-fn take_up(parts: &Parts, dispatcher: &Arc<Dispatcher>, server: &Arc<Server>) {
+fn take_up(parts: &Parts, dispatcher: &Arc<Dispatcher>, changed: &impl Fn(bool, bool)) {
     let next = Arc::new(parts.catalog());
     report(next.rows());
     let before = dispatcher.swap_catalog(Arc::clone(&next));
     let tools = !before.same_tools(&next);
     let resources = !before.same_resources(&next);
     tracing::info!(tools_changed = tools, "packs were taken up anew");
-    server.lists_changed(tools, resources);
+    changed(tools, resources);
 }

@@ -5,4 +5,10 @@
 //!
 //! Spec: P-60, the Unity Pipeline.
 
+pub mod bind;
 pub mod command;
+pub mod descriptor;
+pub mod listing;
+pub mod reply;
+pub mod request;
+pub mod tokens;

@@ -54,6 +54,9 @@ pub struct Method {
     pub effect: Effect,
     /// Who answers it.
     pub thread: Thread,
+    /// Whether a run of it may share one frame. Anything else that comes after a change waits for the next frame, in
+    /// which the engine has done what it puts off to the end of one.
+    pub shares_frame: bool,
 }
 
 /// What a name means.
@@ -118,6 +121,10 @@ impl Method {
         asked.min(MAX_EXTRA_TIME)
     }
 
+    const fn sharing_a_frame(self) -> Method {
+        Method { shares_frame: true, ..self }
+    }
+
     const fn on_the_bridge(self) -> Method {
         Method { thread: Thread::Bridge, ..self }
     }
@@ -135,15 +142,19 @@ pub fn lookup(name: &str) -> Lookup {
 }
 
 const fn reads(name: &'static str, kinds: Kinds) -> Method {
-    Method { name, kinds, effect: Effect::Reads, thread: Thread::Main }
+    on_main_thread(name, kinds, Effect::Reads)
 }
 
 const fn changes(name: &'static str, kinds: Kinds) -> Method {
-    Method { name, kinds, effect: Effect::Changes, thread: Thread::Main }
+    on_main_thread(name, kinds, Effect::Changes)
 }
 
 const fn shows(name: &'static str, kinds: Kinds) -> Method {
-    Method { name, kinds, effect: Effect::Shows, thread: Thread::Main }
+    on_main_thread(name, kinds, Effect::Shows)
+}
+
+const fn on_main_thread(name: &'static str, kinds: Kinds, effect: Effect) -> Method {
+    Method { name, kinds, effect, thread: Thread::Main, shares_frame: false }
 }
 
 /// Every method, sorted by name.
@@ -157,6 +168,7 @@ pub const METHODS: &[Method] = &[
     changes("audio.addBus", Kinds::EDITOR),
     changes("audio.configureBus", Kinds::BOTH),
     reads("audio.listBuses", Kinds::BOTH),
+    reads("editor.getActivity", Kinds::EDITOR).on_the_bridge(),
     reads("editor.getProtocolServers", Kinds::EDITOR),
     reads("editor.getRecoveryState", Kinds::EDITOR),
     reads("editor.getSelection", Kinds::EDITOR),
@@ -174,6 +186,7 @@ pub const METHODS: &[Method] = &[
     reads("physics.clearance", Kinds::BOTH),
     reads("physics.raycast", Kinds::BOTH),
     reads("physics.raycastBatch", Kinds::BOTH),
+    changes("physics.simulateStep", Kinds::GAME),
     reads("preview.clearGhosts", Kinds::EDITOR),
     shows("preview.renderGhost", Kinds::EDITOR),
     reads("project.getSetting", Kinds::EDITOR),
@@ -212,7 +225,7 @@ pub const METHODS: &[Method] = &[
     changes("scene.removeFromGroup", Kinds::EDITOR),
     changes("scene.removeNode", Kinds::EDITOR),
     changes("scene.reparentNode", Kinds::EDITOR),
-    changes("scene.setProperty", Kinds::EDITOR),
+    changes("scene.setProperty", Kinds::EDITOR).sharing_a_frame(),
     changes("script.attachToNode", Kinds::EDITOR),
     changes("script.detachFromNode", Kinds::EDITOR),
     reads("session.handshake", Kinds::BOTH).on_the_bridge(),
@@ -261,4 +274,4 @@ pub const OFFLINE_ONLY: &[&str] = &[
 ];
 
 /// Names kept for later.
-pub const RESERVED: &[&str] = &["physics.simulateStep"];
+pub const RESERVED: &[&str] = &[];

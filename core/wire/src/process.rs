@@ -100,3 +100,12 @@ pub fn liveness(pid: u32, started_at_ms: u64) -> Liveness {
         Sight::Absent | Sight::Running(Some(_)) => Liveness::Gone,
     }
 }
+
+/// Whether any process has `pid`, where nobody wrote down when the one that was meant started.
+pub fn running(pid: u32) -> Liveness {
+    match system::look(pid) {
+        Sight::Denied(os_error) => Liveness::Unknown(UnknownReason::OpenDenied { os_error }),
+        Sight::Running(_) => Liveness::Alive,
+        Sight::Absent => Liveness::Gone,
+    }
+}

@@ -47,6 +47,7 @@ mod save;
 mod set_cells;
 mod set_grid_cells;
 mod set_property;
+mod simulate_step;
 mod space;
 mod undo;
 
@@ -97,6 +98,7 @@ pub(crate) fn tools() -> Vec<Tool> {
         clearance::tool(),
         frustum::tool(),
         query_path::tool(),
+        simulate_step::tool(),
     ]
 }
 

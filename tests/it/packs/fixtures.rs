@@ -57,9 +57,9 @@ pub(crate) fn library(pack: &str) -> PathBuf {
     target().join("debug").join(library_name(pack))
 }
 
-/// The six packs of the product.
+/// The packs of the product.
 pub(crate) fn product_packs() -> Vec<PathBuf> {
-    let packs = ["scene", "script", "project", "runtime", "vision", "export"];
+    let packs = ["scene", "script", "project", "runtime", "vision", "export", "unity"];
     packs.map(|name| built_folder().join(library_name(&format!("didi-pack-{name}")))).to_vec()
 }
 
@@ -136,17 +136,17 @@ fn older_api(folder: &Path) {
     let method = "    /// Milliseconds since 1970 by the host's clock; since 1.1.\n    \
                   fn clock_ms(&self) -> u64 {\n        0\n    }\n";
     let edits = [
-        Edit("Cargo.toml", "version = \"1.1.0\"", "version = \"1.0.0\""),
+        Edit("Cargo.toml", "version = \"1.2.0\"", "version = \"1.0.0\""),
         Edit("src/abi.rs", method, ""),
         Edit("src/ctx.rs", "self.host.clock_ms()", "0"),
     ];
     copy_api(folder, &edits);
 }
 
-/// 1.2.0: one more host method, one more field of the root, one more session kind.
+/// 1.3.0: one more host method, one more field of the root, one more session kind.
 fn newer_api(folder: &Path) {
     let edits = [
-        Edit("Cargo.toml", "version = \"1.1.0\"", "version = \"1.2.0\""),
+        Edit("Cargo.toml", "version = \"1.2.0\"", "version = \"1.3.0\""),
         Edit(
             "src/abi.rs",
             "    fn clock_ms(&self) -> u64 {\n        0\n    }\n",
@@ -174,7 +174,7 @@ fn newer_api(folder: &Path) {
     copy_api(folder, &edits);
 }
 
-/// The version says 1.1.0, and a reply is laid out otherwise.
+/// The version says 1.2.0, and a reply is laid out otherwise.
 fn changed_api(folder: &Path) {
     let edits = [
         Edit("src/abi.rs", "pub code: u32,", "pub code: u64,"),

@@ -162,7 +162,7 @@ fn a_frame_inside_a_command_begins_no_second_one() {
         });
         // One command is one frame here, so that the second stays where it is.
         guarded.with(|pump| {
-            let command = pump.queue.take().unwrap();
+            let command = pump.queue.next().unwrap();
             pump.begin(&mut backend, &command);
         });
         assert_eq!(first.join().unwrap().unwrap()["saved"], true);
@@ -245,7 +245,7 @@ fn what_the_engine_prints_stands_beside_the_answer() {
 fn a_frame_goes_on_soon_after_a_change_whatever_it_could_wait_for() {
     let bench = Bench::new();
     thread::scope(|scope| {
-        let callers: Vec<_> = (0..3).map(|_| bench.send(scope, "scene.open")).collect();
+        let callers: Vec<_> = (0..3).map(|_| bench.send(scope, "scene.setProperty")).collect();
         let begun = Cell::new(0);
         let mut backend = Scripted(|_: &Call| {
             begun.set(begun.get() + 1);
@@ -258,6 +258,40 @@ fn a_frame_goes_on_soon_after_a_change_whatever_it_could_wait_for() {
             pump.frame(&mut backend, Some(Instant::now() + 10 * PATIENCE));
         }
         assert!(started.elapsed() < PATIENCE, "a frame stayed for all of its time");
+        for caller in callers {
+            caller.join().unwrap().unwrap();
+        }
+    });
+}
+
+#[test]
+fn what_comes_after_a_change_has_a_frame_of_its_own() {
+    let bench = Bench::new();
+    thread::scope(|scope| {
+        let calls =
+            ["scene.setProperty", "scene.setProperty", "editor.saveScene", "editor.getState"];
+        let callers = calls.map(|name| bench.send(scope, name));
+        // Each waits in the queue: the order in which they came in is not ours to say.
+        let mut waiting = Vec::from(calls);
+        let mut pump = bench.pump(SessionKind::Editor);
+        while !waiting.is_empty() {
+            let mut begun = vec![];
+            let mut backend = Scripted(|call: &Call| {
+                begun.push(call.method);
+                Step::Done(Ok(Value::Null))
+            });
+            pump.frame(&mut backend, Some(Instant::now() + SETTLE));
+            for (before, after) in begun.iter().zip(begun.iter().skip(1)) {
+                let shares = before.shares_frame && after.shares_frame;
+                assert!(
+                    shares || before.effect == Effect::Reads,
+                    "{} ran in the frame that {} had changed",
+                    after.name,
+                    before.name
+                );
+            }
+            waiting.retain(|name| !begun.iter().any(|method| method.name == *name));
+        }
         for caller in callers {
             caller.join().unwrap().unwrap();
         }

@@ -3,6 +3,7 @@
 pub(crate) mod clearance;
 pub(crate) mod raycast;
 pub(crate) mod raycast_batch;
+pub(crate) mod simulate_step;
 
 use didi_wire::{BridgeError, SessionKind};
 use godot::{

@@ -75,6 +75,8 @@ const BY_CODE: &[(&str, Remedy)] = &[
     ("managed_session", Remedy::NextCall("runtime_recovery_status", RECOVERY_NOW)),
     ("needs_reconciliation", Remedy::NextCall("runtime_recovery_status", RECOVERY_NOW)),
     ("headless_engine", Remedy::NextCall("runtime_launch", "starts the game with a window")),
+    ("instance_busy", Remedy::RetryAfterMs(1000)),
+    ("instance_unreachable", Remedy::NextCall("unity_list_instances", "shows which instances run")),
     ("invalid_arguments", Remedy::Field("arguments")),
     ("job_cancelled", Remedy::Field("request_id")),
     ("live_session_ended", Remedy::NextCall("runtime_list_sessions", SESSIONS_NOW)),

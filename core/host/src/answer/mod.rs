@@ -207,6 +207,24 @@ pub struct Economy {
     pub omit_session_descriptor: bool,
 }
 
+/// A success as one document, for callers that take no parts beside it: the session that served in front, and
+/// pictures and other binary parts in `attachments`, in base64.
+pub fn in_one(success: Success, session: Option<&Identity>) -> Box<RawValue> {
+    let mut beside = Map::new();
+    if let Some(identity) = session {
+        beside.insert("session".into(), json!(identity));
+    }
+    if !success.attachments.is_empty() {
+        let encode = |one: &Attachment| {
+            let data = base64::engine::general_purpose::STANDARD.encode(&one.data);
+            json!({"mime_type": one.mime, "data": data})
+        };
+        let parts: Vec<Value> = success.attachments.iter().map(encode).collect();
+        beside.insert("attachments".into(), parts.into());
+    }
+    if beside.is_empty() { success.structured } else { splice(&beside, &success.structured) }
+}
+
 /// The result of `tools/call`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -355,15 +355,16 @@ impl Routes {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Who the engines are that have this project open.
+    pub fn own_identities(&self) -> Vec<Identity> {
+        self.own_sessions().unwrap_or_default().into_iter().map(|one| one.identity).collect()
+    }
+
     /// The sessions of this project that could be meant, as a refusal lists them.
     pub fn candidates(&self) -> Vec<Value> {
-        let sessions = self.own_sessions().unwrap_or_default();
-        sessions
-            .iter()
-            .map(|one| {
-                json!({"session_id": one.identity.session_id, "kind": one.identity.kind, "pid": one.identity.pid})
-            })
-            .collect()
+        let candidate =
+            |one: Identity| json!({"session_id": one.session_id, "kind": one.kind, "pid": one.pid});
+        self.own_identities().into_iter().map(candidate).collect()
     }
 }
 

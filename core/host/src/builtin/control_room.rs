@@ -4,12 +4,17 @@
 //!
 //! Spec: P-19, the control room.
 
-use std::{fs, sync::Arc};
+use std::{fs, path::Path, sync::Arc};
 
 use didi_plugin_api::{desc::Profile, prelude::*};
+use didi_wire::descriptor;
 
 use super::State;
-use crate::{catalog::Catalog, dispatch::Dispatcher, source};
+use crate::{
+    catalog::{self, Catalog, current_mode},
+    dispatch::Dispatcher,
+    source,
+};
 
 /// Sessions that are listed.
 const MAX_SESSIONS: usize = 50;
@@ -48,7 +53,9 @@ struct Room {
     #[serde(skip_serializing_if = "Option::is_none")]
     tools: Option<Vec<Row>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    sessions: Option<Vec<String>>,
+    sessions: Option<Vec<SessionRow>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    selected_session: Option<String>,
     #[schemars(default)]
     session_note: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,6 +66,8 @@ struct Room {
     log_returned: usize,
     #[schemars(default)]
     log_truncated: bool,
+    #[schemars(default)]
+    log_note: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     journal: Option<JournalFacts>,
 }
@@ -120,6 +129,14 @@ struct Row {
     mutates: bool,
 }
 
+/// A session of this project, without endpoint or token.
+#[derive(Serialize, JsonSchema)]
+struct SessionRow {
+    session_id: String,
+    kind: &'static str,
+    pid: u32,
+}
+
 #[derive(Serialize, JsonSchema)]
 struct LogRow {
     at: String,
@@ -158,6 +175,8 @@ fn room(state: &State, args: &Args) -> ToolResult {
     let log_truncated = log.len() < log_available;
     let truncated = log_truncated || catalog.tools().len() > MAX_TOOLS;
     let journal = dispatcher.journal.read(None);
+    let selected = state.routes.selected();
+    let engine = selected.as_ref().map(|route| route.kind());
     let room = Room {
         captured_at: source::iso8601(source::now_ms()),
         lights: lights(state, &dispatcher, &catalog),
@@ -165,12 +184,14 @@ fn room(state: &State, args: &Args) -> ToolResult {
         project: Some(project(&dispatcher)),
         surface: Some(surface(&catalog)),
         facts: Some(facts(state, &dispatcher)),
-        tools: Some(catalog.tools().iter().take(MAX_TOOLS).map(|tool| row(tool)).collect()),
+        tools: Some(catalog.tools().iter().take(MAX_TOOLS).map(|tool| row(tool, engine)).collect()),
         sessions: Some(sessions(state)),
+        selected_session: selected.map(|route| route.identity().session_id.to_string()),
         session_note: bridge(state).2,
         log_available,
         log_returned: log.len(),
         log_truncated,
+        log_note: "records of this server, the newest last",
         log: Some(log.into_iter().map(|record| log_row(&record)).collect()),
         journal: Some(JournalFacts {
             status: journal["status"].as_str().unwrap_or_default().into(),
@@ -189,10 +210,12 @@ fn lights(state: &State, dispatcher: &Dispatcher, catalog: &Catalog) -> Vec<Ligh
             let (name, color, reason) = bridge(state);
             light(name, color, &reason)
         },
-        if root.join("project.godot").is_file() {
-            light("Project", "green", "project.godot is there")
-        } else {
+        if !root.join("project.godot").is_file() {
             light("Project", "red", "project.godot is gone")
+        } else if has_addon(root) {
+            light("Project", "green", "project.godot and the addon are there")
+        } else {
+            light("Project", "amber", "the addon is not in the project; `didi setup` puts it there")
         },
         match refused {
             0 => light("Packs", "green", "every pack is served"),
@@ -200,6 +223,8 @@ fn lights(state: &State, dispatcher: &Dispatcher, catalog: &Catalog) -> Vec<Ligh
         },
         if state.facts.yolo {
             light("Safety", "red", "confirmations are skipped by a launch flag")
+        } else if state.recovery.is_some() {
+            light("Safety", "amber", "the server may end and start anew the editor that it owns")
         } else {
             light("Safety", "green", "confirmations are asked for")
         },
@@ -224,20 +249,31 @@ fn bridge(state: &State) -> (&'static str, &'static str, String) {
             ("Bridge", "green", who)
         }
         None if seen > 0 => {
-            ("Bridge", "amber", format!("{seen} engines of this project run, and none is selected"))
+            let runs = if seen == 1 {
+                "engine of this project runs"
+            } else {
+                "engines of this project run"
+            };
+            ("Bridge", "amber", format!("{seen} {runs}, and none is selected"))
         }
         None => ("Bridge", "red", "no engine of this project runs, and none is attached".into()),
     }
 }
 
-/// Sessions of this project, a line each, without endpoint or token.
-fn sessions(state: &State) -> Vec<String> {
-    let line = |one: Value| format!("{} {} ({})", one["kind"], one["session_id"], one["pid"]);
-    let lines = state.routes.candidates().into_iter().map(line);
-    lines.map(|line| line.replace('"', "")).take(MAX_SESSIONS).collect()
+fn sessions(state: &State) -> Vec<SessionRow> {
+    let session = |identity: descriptor::Identity| SessionRow {
+        session_id: identity.session_id.to_string(),
+        kind: identity.kind.as_str(),
+        pid: identity.pid,
+    };
+    state.routes.own_identities().into_iter().take(MAX_SESSIONS).map(session).collect()
 }
 
-fn has_entries(folder: &std::path::Path) -> bool {
+fn has_addon(root: &Path) -> bool {
+    root.join("addons/didi/didi.gdextension").is_file()
+}
+
+fn has_entries(folder: &Path) -> bool {
     fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some())
 }
 
@@ -277,7 +313,7 @@ fn project(dispatcher: &Dispatcher) -> ProjectFacts {
     ProjectFacts {
         root: root.display().to_string(),
         name: name.unwrap_or_default(),
-        addon_present: root.join("addons/didi").is_dir(),
+        addon_present: has_addon(root),
     }
 }
 
@@ -287,7 +323,7 @@ fn surface(catalog: &Catalog) -> Surface {
         canonical: tools.len(),
         core: tools.iter().filter(|tool| tool.desc.profile == Profile::Core).count(),
         legacy: tools.iter().map(|tool| tool.desc.legacy_names.len()).sum(),
-        live: 0,
+        live: tools.iter().filter(|tool| tool.desc.modes.contains(&Mode::Live)).count(),
         resources: catalog.resources().len(),
     }
 }
@@ -308,11 +344,11 @@ fn facts(state: &State, dispatcher: &Dispatcher) -> Vec<Fact> {
     facts
 }
 
-fn row(tool: &crate::catalog::Tool) -> Row {
+fn row(tool: &catalog::Tool, engine: Option<descriptor::SessionKind>) -> Row {
     Row {
         name: tool.desc.name.clone(),
         pack: tool.pack().into(),
-        mode: tool.offline_mode().map_or("unavailable", Mode::as_str),
+        mode: current_mode(tool, engine),
         mutates: tool.desc.effects.mutates_project,
     }
 }

@@ -21,6 +21,7 @@ use didi_plugin_api::{
 };
 use serde_json::{Value, value::RawValue};
 
+pub(crate) use self::publish::current_mode;
 pub use self::{
     manifest::manifest,
     publish::{ListView, REQUEST_ID_PATTERN},
@@ -131,8 +132,7 @@ pub struct Catalog {
     names: BTreeMap<String, Arc<Tool>>,
     resources: Vec<Arc<Resource>>,
     rows: Vec<Row>,
-    /// Without an engine, with an editor, with a game.
-    listings: [OnceLock<Arc<RawValue>>; 3],
+    listings: [OnceLock<Arc<RawValue>>; publish::LISTINGS],
 }
 
 impl Catalog {

@@ -9,7 +9,7 @@ use didi_wire::descriptor::SessionKind;
 use serde_json::{Map, Value, json, value::RawValue};
 
 use super::{Catalog, Tool};
-use crate::dispatch::kind::allows;
+use crate::{dispatch::kind::allows, page};
 
 /// Bounds of the caller's `request_id`.
 pub const REQUEST_ID_PATTERN: &str = "^[A-Za-z0-9._:-]{8,64}$";
@@ -23,7 +23,15 @@ pub struct ListView {
     pub confirmations_skipped: bool,
     /// The kind of the engine that would serve the client's calls.
     pub engine: Option<SessionKind>,
+    /// Whether the client is told of the control room's page.
+    pub page: bool,
 }
+
+/// States of the bridge that a listing tells apart: without an engine, with an editor, with a game.
+const ENGINES: usize = 3;
+
+/// Listings that are kept: one for each of them, with the control room's page and without.
+pub(super) const LISTINGS: usize = 2 * ENGINES;
 
 /// The pack's input schema with the host's arguments, and a bound on every string.
 pub(super) fn stamp_input(desc: &ToolDesc) -> Value {
@@ -108,7 +116,7 @@ fn annotations(effects: Effects) -> Value {
 }
 
 /// What a tool would answer with now.
-fn current_mode(tool: &Tool, engine: Option<SessionKind>) -> &'static str {
+pub(crate) fn current_mode(tool: &Tool, engine: Option<SessionKind>) -> &'static str {
     match engine {
         Some(kind) if tool.desc.modes.contains(&Mode::Live) => {
             if allows(&tool.desc.sessions, kind) { Mode::Live.as_str() } else { "unavailable" }
@@ -155,7 +163,11 @@ fn entry(tool: &Tool, name: &str, view: ListView) -> Value {
         entry.insert("outputSchema".into(), output.clone());
     }
     entry.insert("annotations".into(), annotations(desc.effects));
-    entry.insert("_meta".into(), json!({"didi": meta}));
+    let mut meta = json!({"didi": meta});
+    if view.page && name == page::TOOL {
+        meta["ui"] = json!({"resourceUri": page::URI});
+    }
+    entry.insert("_meta".into(), meta);
     Value::Object(entry)
 }
 
@@ -165,7 +177,12 @@ fn repeats_name(title: &str, name: &str) -> bool {
 
 /// What makes two builds of a tool the same to a client.
 pub(super) fn identity(tool: &Tool) -> String {
-    let view = ListView { profile: Profile::Full, confirmations_skipped: false, engine: None };
+    let view = ListView {
+        profile: Profile::Full,
+        confirmations_skipped: false,
+        engine: None,
+        page: false,
+    };
     let mut text = entry(tool, &tool.desc.name, view).to_string();
     text.push_str(&tool.desc.legacy_names.join(","));
     text
@@ -174,12 +191,13 @@ pub(super) fn identity(tool: &Tool) -> String {
 impl Catalog {
     /// The `tools` member of a listing, serialised once.
     pub fn listing(&self, view: ListView) -> Arc<RawValue> {
-        // What else the view holds is fixed for the process: one listing for each state of the bridge is enough.
-        let place = match view.engine {
+        // What else the view holds is fixed for the process.
+        let engine = match view.engine {
             None => 0,
             Some(SessionKind::Editor) => 1,
             Some(SessionKind::Game) => 2,
         };
+        let place = engine + if view.page { ENGINES } else { 0 };
         Arc::clone(self.listings[place].get_or_init(|| self.make_listing(view)))
     }
 

@@ -19,7 +19,7 @@ pub mod run;
 pub mod schema;
 
 use std::{
-    sync::{Arc, PoisonError, RwLock},
+    sync::{Arc, Mutex, PoisonError, RwLock},
     time::Duration,
 };
 
@@ -38,6 +38,7 @@ use crate::{
     jobs::{Jobs, Ticket},
     journal::Journal,
     jsonrpc::ProtocolError,
+    lane::Lane,
     services::{Progress, Shared},
 };
 
@@ -66,6 +67,9 @@ pub struct Call {
     pub progress: Option<Progress>,
 }
 
+/// Names of entries of the change journal, in their order.
+pub type Recorded = Arc<Mutex<Vec<String>>>;
+
 /// The caller of one call.
 #[derive(Debug, Clone, Default)]
 pub struct Caller {
@@ -79,6 +83,12 @@ pub struct Caller {
     pub session: Option<String>,
     /// What a person said to an earlier offer.
     pub approval: Option<approve::Said>,
+    /// Whether it was shown every tool, whatever the profile of the process.
+    pub every_tool: bool,
+    /// Whether it waits as long as a job takes, so that a tool may take a job's time without being one.
+    pub waits: bool,
+    /// Takes the names of the journal's entries of what the call changed.
+    pub recorded: Option<Recorded>,
 }
 
 /// How dispatch ends.
@@ -113,6 +123,8 @@ pub struct Dispatcher {
     pub jobs: Jobs,
     /// The change journal.
     pub journal: Journal,
+    /// Held by whoever changes the project.
+    pub lane: Lane,
     repeats: Repeats,
     catalog: RwLock<Arc<Catalog>>,
 }
@@ -125,6 +137,7 @@ impl Dispatcher {
             approvals: Approvals::new(settings.confirm_within),
             jobs: Jobs::default(),
             journal: Journal::new(shared.files.clone()),
+            lane: Lane::default(),
             repeats: Repeats::default(),
             shared,
             catalog: RwLock::new(catalog),

@@ -2,7 +2,7 @@
 //!
 //! Spec: P-7, the path of a call.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use didi_plugin_api::{
     abi::{Reply, code},
@@ -14,8 +14,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::{
-    Dispatcher, JobCall, Verdict, approve::Approved, arguments_digest, job_key::MANNERS, protect,
-    route::Route,
+    Dispatcher, JobCall, Recorded, Verdict, approve::Approved, arguments_digest, job_key::MANNERS,
+    protect, route::Route,
 };
 use crate::{
     answer::{self, MAX_ANSWER_BYTES, Outcome, Success},
@@ -53,8 +53,9 @@ pub fn run(approved: Approved, host: &Dispatcher) -> Result<Verdict, Refusal> {
         names: names.clone(),
         tool,
         meta,
-        as_job,
+        as_job: as_job || call.caller.waits,
         modern: call.caller.modern,
+        recorded: call.caller.recorded,
     };
     if !as_job {
         return Ok(Verdict::Done(work.execute(&call.cancel, call.progress)));
@@ -79,6 +80,7 @@ struct Work {
     meta: Map<String, Value>,
     as_job: bool,
     modern: bool,
+    recorded: Option<Recorded>,
 }
 
 impl Work {
@@ -135,7 +137,7 @@ impl Work {
         if answer.is_err() && done.writes.is_empty() {
             return;
         }
-        self.journal.record(&Record {
+        let entry = self.journal.record(&Record {
             tool: &self.names.1,
             applied: answer.is_ok(),
             target: self.target.as_ref(),
@@ -144,6 +146,9 @@ impl Work {
             undo_steps: &done.undo_steps,
             session: self.route.session(),
         });
+        if let Some(recorded) = &self.recorded {
+            recorded.lock().unwrap_or_else(PoisonError::into_inner).extend(entry);
+        }
     }
 }
 

@@ -196,6 +196,7 @@ fn caller(sent: &Sent) -> Caller {
         tasks: terms.is_modern() && terms.declares(TASKS_EXTENSION),
         session: terms.session.clone(),
         approval: sent.approval.clone(),
+        ..Caller::default()
     }
 }
 

@@ -50,6 +50,7 @@ impl Server {
             profile: self.facts.profile,
             confirmations_skipped: self.facts.yolo,
             engine: engine_kind(terms, &dispatcher.shared.routes),
+            page: self.shows_page(terms),
         };
         let tools = dispatcher.catalog().listing(view);
         let mut meta = json!({});

@@ -11,6 +11,7 @@ pub mod discover;
 pub mod era;
 pub mod initialize;
 pub mod list;
+mod page;
 pub mod prompts;
 pub mod resources;
 pub mod respond;
@@ -38,6 +39,7 @@ use crate::{
     dispatch::Dispatcher,
     front::stdio::Output,
     jsonrpc::{self, INVALID_REQUEST, Id, Line, METHOD_NOT_FOUND, Message, ProtocolError, Request},
+    page::Shown,
     source,
 };
 
@@ -59,6 +61,8 @@ pub struct Facts {
     pub yolo: bool,
     /// Whether the text copy is left out for every client (`--text-copy once`).
     pub omit_text_copy: bool,
+    /// Who is told of the control room's page (`--ui-app`).
+    pub page: Shown,
     /// Whether the session descriptor is sent once a route (`--session-descriptor once`).
     pub descriptor_once: bool,
 }
@@ -430,7 +434,12 @@ impl Server {
             lane
         });
         // The lane ends only with the process.
-        let _ = lane.send(Box::new(move || work(&server, responder)));
+        let _ = lane.send(Box::new(move || {
+            let dispatcher = server.dispatcher();
+            // Other fronts change the project, too. A call that is cancelled meanwhile does not run.
+            let Some(_turn) = dispatcher.lane.enter(responder.cancel()) else { return };
+            work(&server, responder);
+        }));
     }
 
     /// The dispatcher, once it is there.

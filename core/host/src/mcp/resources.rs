@@ -17,6 +17,7 @@ use super::{
     discover::{KEEP_MS, complete},
     era::{LEGACY_NO_RESOURCE, Terms},
     list::{engine_kind, refuse_cursor},
+    page,
 };
 use crate::{
     bridge::Route,
@@ -46,6 +47,9 @@ impl Server {
             for (uri, name) in instances(&resource.desc) {
                 resources.push(listed(&resource.desc, &uri, &name, engine));
             }
+        }
+        if self.shows_page(terms) {
+            resources.push(page::listed());
         }
         Ok(complete(terms, json!({"resources": resources}), Some((0, "private"))))
     }
@@ -83,6 +87,9 @@ impl Server {
         cancel: &Cancel,
     ) -> Result<Value, ProtocolError> {
         let uri = uri_of(params)?;
+        if let Some(page) = self.read_page(uri, terms) {
+            return Ok(page);
+        }
         let dispatcher = self.dispatcher();
         let catalog = dispatcher.catalog();
         let Some((resource, variable)) = catalog.resource(uri) else {

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use didi_engine::{Answer, Task};
+use didi_wire::BridgeError;
 use godot::{
     classes::{Engine, SceneTree},
     prelude::*,
@@ -25,6 +26,35 @@ thread_local! {
     static ACTIVE: Cell<bool> = const { Cell::new(false) };
 }
 
+/// Held while the game is stepped, in frames or in ticks.
+pub(crate) struct Held(#[expect(dead_code, reason = "held, never read")] Active);
+
+/// Holds the stepping of the game.
+///
+/// # Errors
+/// `runtime_step_active` while it is being stepped already.
+pub(crate) fn hold() -> Result<Held, BridgeError> {
+    let held = Active::begin(&ACTIVE).map(Held);
+    held.ok_or_else(|| {
+        let error = refuse::conflict("runtime_step_active", "the game is being stepped already");
+        error.with("retry_after_ms", 500)
+    })
+}
+
+/// The tree of a game that is paused.
+///
+/// # Errors
+/// `game_not_paused` for one that runs.
+pub(crate) fn paused_tree() -> Result<Gd<SceneTree>, BridgeError> {
+    let tree = node_path::scene_tree()?;
+    if tree.is_paused() {
+        return Ok(tree);
+    }
+    let error = refuse::conflict("game_not_paused", "the game runs, so it cannot be stepped");
+    let arguments = json!({ "paused": true });
+    Err(refuse::next_call(error, "runtime_set_paused", arguments, "pauses it"))
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Args {
@@ -41,16 +71,8 @@ pub(crate) fn run(_context: &Context, params: &Params) -> Begun {
     if !(1..=MAX_FRAMES).contains(&args.frames) {
         return Err(refuse::invalid("frames", format!("1 to {MAX_FRAMES} frames are taken")));
     }
-    let mut tree = node_path::scene_tree()?;
-    let Some(active) = Active::begin(&ACTIVE) else {
-        let error = refuse::conflict("runtime_step_active", "the game is being stepped already");
-        return Err(error.with("retry_after_ms", 500));
-    };
-    if !tree.is_paused() {
-        let error = refuse::conflict("game_not_paused", "the game runs, so it cannot be stepped");
-        let arguments = json!({ "paused": true });
-        return Err(refuse::next_call(error, "runtime_set_paused", arguments, "pauses it"));
-    }
+    let active = hold()?;
+    let mut tree = paused_tree()?;
     tree.set_pause(false);
     let released = held_input::release();
     let engine = Engine::singleton();
@@ -72,7 +94,7 @@ struct Stepping {
     until: u64,
     physics_from: u64,
     released: usize,
-    _active: Active,
+    _active: Held,
 }
 
 impl Task for Stepping {

@@ -1,0 +1,209 @@
+//! Where a command goes: to a running instance, or into this very process when a Godot project has none.
+//!
+//! Both answer with a status and a body, so that nothing above can tell them apart.
+
+use std::{
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+
+use super::{here::Here, outcome::Trouble};
+use crate::{
+    cancel::Cancel,
+    cli::{Options, client::TargetOptions},
+    pipeline::client::{
+        Answer, Ask, Client, EXEC, Failure, JOB_CANCEL, Watch,
+        find::{self, NotFound, Places, Wanted},
+    },
+};
+
+/// The way to whoever runs commands.
+pub enum Link {
+    /// A running instance.
+    Remote(Box<Client>),
+    /// This process, over a project.
+    Here(Box<Here>),
+}
+
+impl Link {
+    /// Finds whom the options mean.
+    ///
+    /// # Errors
+    /// When nobody is there, or several are.
+    pub fn open(
+        options: &Options,
+        target: &TargetOptions,
+        cancel: &Cancel,
+    ) -> Result<Self, Trouble> {
+        let places = Places { sessions: options.session_folder(), hub: options.hub_projects() };
+        let wanted = wanted(options, target)?;
+        match locate(&wanted, &places, cancel) {
+            Ok(Place::Instance(found)) => {
+                Ok(Link::Remote(Box::new(Client::new(&found, cancel).map_err(Trouble::system)?)))
+            }
+            Ok(Place::Project(root)) => Ok(Link::Here(Box::new(Here::open(options, root)?))),
+            Err(why) => Err(why.into()),
+        }
+    }
+
+    /// Whether raw command lines are taken.
+    pub fn takes_argv(&self) -> bool {
+        match self {
+            Link::Remote(client) => client.descriptor().can(didi_pipeline::descriptor::EXEC_ARGV),
+            Link::Here(_) => true,
+        }
+    }
+
+    /// Whether it is this process.
+    pub fn is_here(&self) -> bool {
+        matches!(self, Link::Here(_))
+    }
+
+    /// What the instance wants read before anything is sent.
+    pub fn info(&self) -> Option<String> {
+        match self {
+            Link::Remote(client) => client.descriptor().info,
+            Link::Here(_) => None,
+        }
+    }
+
+    /// What it is, for programs.
+    pub fn target(&self) -> Value {
+        match self {
+            Link::Remote(client) => {
+                let descriptor = client.descriptor();
+                let mut target = json!({
+                    "project": descriptor.name(),
+                    "projectPath": descriptor.folder().to_string_lossy(),
+                    "port": descriptor.port,
+                    "pid": descriptor.pid,
+                });
+                if let Some(info) = descriptor.info {
+                    target["info"] = info.into();
+                }
+                target
+            }
+            Link::Here(here) => {
+                let root = here.project();
+                json!({
+                    "project": root.file_name().unwrap_or_default().to_string_lossy(),
+                    "projectPath": root.to_string_lossy(),
+                    "port": null,
+                    "pid": std::process::id(),
+                })
+            }
+        }
+    }
+
+    /// Looks at a path.
+    ///
+    /// # Errors
+    /// How it failed.
+    pub fn get(&self, path: &str, deadline: Instant) -> Result<Answer, Failure> {
+        match self {
+            // Looking may be repeated, so a lost answer is asked for again while there is time.
+            Link::Remote(client) => client.until_taken(&Ask::get(path), deadline, None),
+            Link::Here(here) => Ok(here.get(path)),
+        }
+    }
+
+    /// Runs a command.
+    ///
+    /// # Errors
+    /// How it failed.
+    pub fn exec(
+        &self,
+        body: &Value,
+        deadline: Instant,
+        cancel: &Cancel,
+        watch: Option<Watch<'_>>,
+    ) -> Result<Answer, Failure> {
+        let body = body.to_string().into_bytes();
+        match self {
+            Link::Remote(client) => {
+                client.until_taken(&Ask::Post { path: EXEC, body }, deadline, watch)
+            }
+            Link::Here(here) => here.exec(body, deadline, cancel, watch),
+        }
+    }
+
+    /// Asks a job to stop.
+    ///
+    /// # Errors
+    /// How it failed.
+    pub fn cancel_job(&self, id: &str, deadline: Instant) -> Result<Answer, Failure> {
+        let body = json!({"id": id}).to_string().into_bytes();
+        match self {
+            Link::Remote(client) => {
+                client.until_taken(&Ask::Post { path: JOB_CANCEL, body }, deadline, None)
+            }
+            Link::Here(_) => Err(Failure::Refused("no job outlives this process".into())),
+        }
+    }
+}
+
+/// Who runs commands.
+enum Place {
+    Instance(Box<find::Found>),
+    Project(PathBuf),
+}
+
+fn locate(wanted: &Wanted, places: &Places, cancel: &Cancel) -> Result<Place, NotFound> {
+    // A project around the working folder is meant before an instance of another one is.
+    let godot = godot_project(wanted);
+    let narrowed = match (wanted, &godot) {
+        (Wanted::Nearest(_), Some(root)) => &Wanted::Project(root.clone()),
+        _ => wanted,
+    };
+    match (find::find(narrowed, places, cancel), godot) {
+        (Ok(found), _) => Ok(Place::Instance(Box::new(found))),
+        (Err(NotFound::Nothing { .. }), Some(root)) => Ok(Place::Project(root)),
+        (Err(why), _) => Err(why),
+    }
+}
+
+/// The Godot project that is meant, canonical.
+fn godot_project(wanted: &Wanted) -> Option<PathBuf> {
+    let holds = |folder: &&Path| folder.join("project.godot").is_file();
+    let root = match wanted {
+        Wanted::Project(folder) => Some(folder.as_path()).filter(holds),
+        Wanted::Nearest(folder) => folder.ancestors().find(holds),
+        Wanted::Player(_) | Wanted::PlayerPath(_) => None,
+    };
+    root.and_then(|root| root.canonicalize().ok())
+}
+
+fn wanted(options: &Options, target: &TargetOptions) -> Result<Wanted, Trouble> {
+    if let Some(name) = &target.runtime {
+        return Ok(Wanted::Player(name.clone()));
+    }
+    if let Some(path) = &target.runtime_path {
+        if !path.exists() {
+            let message = format!("`{}` is not there", path.display());
+            return Err(Trouble::new("PRECONDITION_FAILED", 4, message)
+                .hint("name the player's folder, bundle, program or descriptor"));
+        }
+        return Ok(Wanted::PlayerPath(path.clone()));
+    }
+    if let Some(project) = target.project_path.as_ref().or(options.project.as_ref()) {
+        return project_folder(project).map(Wanted::Project);
+    }
+    std::env::current_dir().map(Wanted::Nearest).map_err(Trouble::system)
+}
+
+/// A project's folder that was named.
+pub fn project_folder(project: &Path) -> Result<PathBuf, Trouble> {
+    let wrong = |why: String| {
+        Trouble::new("PRECONDITION_FAILED", 4, format!("`{}`: {why}", project.display()))
+            .hint("name the folder of a project")
+    };
+    let folder = project.canonicalize().map_err(|error| wrong(error.to_string()))?;
+    if folder.is_dir() { Ok(folder) } else { Err(wrong("it is no folder".into())) }
+}
+
+/// A time from now on.
+pub fn within(limit: Duration) -> Instant {
+    crate::source::now() + limit
+}

@@ -1,0 +1,594 @@
+//! The listener: requests of HTTP on loopback, judged in the protocol's order before anything is looked at.
+//!
+//! Loopback, Host, Origin, preflight, token, path, method, size: what fails is answered, its body read to the end
+//! within bounds, so that the connection serves the next request. What a command is is left to
+//! [`exec`](super::exec).
+//!
+//! Spec: P-68, the listener.
+
+use std::{
+    io,
+    net::{IpAddr, SocketAddr},
+    sync::Arc,
+    time::Duration,
+};
+
+use axum::{
+    Router,
+    body::Body,
+    extract::{Request, State},
+    http::{
+        HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header,
+        uri::{Authority, PathAndQuery},
+    },
+    middleware::{self, Next},
+    response::Response,
+    routing::{get, post},
+};
+use bytes::Bytes;
+use didi_pipeline::{listing::Query, reply::Reply, request::MAX_BODY_BYTES};
+use http_body_util::BodyExt as _;
+use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::{Semaphore, oneshot},
+    time::{sleep, timeout, timeout_at},
+};
+use tower::ServiceExt as _;
+
+use self::patient::Patient;
+use super::{
+    advert::{self, Advert},
+    exec::{Answer, Begun, Exec},
+    probes::{self, Told},
+};
+
+mod patient;
+
+/// Largest body of a request to cancel a job, in bytes.
+pub const MAX_CANCEL_BYTES: usize = 4096;
+
+/// Bytes of a body past its bound that are read, so that its sender hears the answer.
+pub const MAX_DRAIN_BYTES: usize = 8 * 1024 * 1024;
+
+/// How long a request's head may take, and how long a connection may be idle.
+pub const HEAD_LIMIT: Duration = Duration::from_secs(30);
+
+/// How long a body may take.
+pub const BODY_LIMIT: Duration = Duration::from_secs(15);
+
+/// How long the other end may take nothing of an answer.
+pub const STALL_LIMIT: Duration = Duration::from_secs(30);
+
+/// How long the host's own questions may wait behind commands.
+const QUESTION_LIMIT: Duration = Duration::from_secs(60);
+
+/// Connections that are open at the most; more wait to be accepted.
+pub const MAX_CONNECTIONS: usize = 1024;
+
+/// Bodies up to this size are judged at once, larger ones on a thread of their own.
+const SMALL_BODY_BYTES: usize = 64 * 1024;
+
+/// How often a lost listener is opened anew.
+const REOPEN_EVERY: Duration = Duration::from_secs(5);
+
+/// How long accepting rests after an error that passes, such as one connection too many.
+const ACCEPT_REST: Duration = Duration::from_millis(50);
+
+/// How long a browser may keep the answer to its preflight.
+const PREFLIGHT_SECONDS: &str = "600";
+
+/// The endpoints, and the one method of each.
+pub const ENDPOINTS: [(&str, Method); 9] = [
+    ("/api/status", Method::GET),
+    ("/api/editor_status", Method::GET),
+    ("/api/dialog", Method::GET),
+    ("/api/commands", Method::GET),
+    ("/api/exec", Method::POST),
+    ("/api/test-status", Method::GET),
+    ("/api/progress", Method::GET),
+    ("/api/job", Method::GET),
+    ("/api/job/cancel", Method::POST),
+];
+
+/// What requests are answered from.
+pub struct Door {
+    /// Runs commands.
+    pub exec: Arc<Exec>,
+    /// Port, token and descriptor.
+    pub advert: Arc<Advert>,
+    /// Whether a page without an origin may call (`--allow-browser-clients`).
+    pub allow_browser_clients: bool,
+}
+
+/// The other end of a connection.
+#[derive(Clone, Copy)]
+struct Peer(SocketAddr);
+
+/// Serves until the process ends; a listener that is lost is opened anew on its port.
+pub async fn serve(door: Arc<Door>, listener: std::net::TcpListener) {
+    serve_on(door.advert.port(), listener, app(door)).await;
+}
+
+async fn serve_on(port: u16, listener: std::net::TcpListener, app: Router) {
+    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let mut listener = TcpListener::from_std(listener);
+    loop {
+        match listener {
+            Ok(open) => {
+                let lost = accept(&open, &app, &places).await;
+                tracing::warn!("the Pipeline's listener is lost: {lost}");
+                drop(open);
+            }
+            Err(error) => {
+                tracing::warn!("the Pipeline's listener can't be opened: {error}");
+                sleep(REOPEN_EVERY).await;
+            }
+        }
+        listener = advert::bind(port).and_then(TcpListener::from_std);
+    }
+}
+
+/// Takes connections until the listener is lost; answers how.
+async fn accept(listener: &TcpListener, app: &Router, places: &Arc<Semaphore>) -> io::Error {
+    loop {
+        // Never closed.
+        let Ok(place) = Arc::clone(places).acquire_owned().await else { continue };
+        match listener.accept().await {
+            Ok((stream, peer)) => {
+                let app = app.clone();
+                tokio::spawn(async move {
+                    connection(stream, peer, app).await;
+                    drop(place);
+                });
+            }
+            Err(error) if is_passing(&error) => sleep(ACCEPT_REST).await,
+            Err(error) => return error,
+        }
+    }
+}
+
+/// Whether an error is one of a single connection, or of a moment without descriptors.
+fn is_passing(error: &io::Error) -> bool {
+    use io::ErrorKind as Kind;
+    let of_connection = matches!(
+        error.kind(),
+        Kind::ConnectionAborted
+            | Kind::ConnectionReset
+            | Kind::ConnectionRefused
+            | Kind::Interrupted
+            | Kind::WouldBlock
+            | Kind::TimedOut
+            | Kind::OutOfMemory
+    );
+    // Too many open files, of this process and of the system.
+    of_connection || (cfg!(unix) && matches!(error.raw_os_error(), Some(23 | 24)))
+}
+
+async fn connection(stream: TcpStream, peer: SocketAddr, app: Router) {
+    // Small answers leave at once.
+    let _ = stream.set_nodelay(true);
+    let service = service_fn(move |request: hyper::Request<Incoming>| {
+        let mut request = request.map(Body::new);
+        request.extensions_mut().insert(Peer(peer));
+        lower_path(request.uri_mut());
+        app.clone().oneshot(request)
+    });
+    let served = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_LIMIT)
+        // A client that has said everything still reads.
+        .half_close(true)
+        .serve_connection(TokioIo::new(Patient::new(stream, STALL_LIMIT)), service)
+        .await;
+    if let Err(error) = served {
+        tracing::debug!("a connection of the Pipeline ended: {error}");
+    }
+}
+
+/// Paths are compared in lower case; the query stays as it is.
+fn lower_path(uri: &mut Uri) {
+    if !uri.path().bytes().any(|letter| letter.is_ascii_uppercase()) {
+        return;
+    }
+    let path = uri.path().to_ascii_lowercase();
+    let whole = match uri.query() {
+        Some(query) => format!("{path}?{query}"),
+        None => path,
+    };
+    let mut parts = uri.clone().into_parts();
+    parts.path_and_query = whole.parse::<PathAndQuery>().ok();
+    if let Ok(lowered) = Uri::from_parts(parts) {
+        *uri = lowered;
+    }
+}
+
+fn app(door: Arc<Door>) -> Router {
+    Router::new()
+        .route("/api/status", get(status))
+        .route("/api/editor_status", get(editor_status))
+        .route("/api/dialog", get(dialog))
+        .route("/api/commands", get(commands))
+        .route("/api/exec", post(exec))
+        .route("/api/test-status", get(test_status))
+        .route("/api/progress", get(progress))
+        .route("/api/job", get(job))
+        .route("/api/job/cancel", post(cancel))
+        .fallback(nowhere)
+        .layer(middleware::from_fn_with_state(Arc::clone(&door), checks))
+        .with_state(door)
+}
+
+/// Everything that is looked at before a request means something, in the protocol's order.
+async fn checks(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response {
+    let from_browser = request.headers().contains_key(header::ORIGIN);
+    let refused = refusal(&door, &request);
+    let mut response = match refused {
+        Some(response) => {
+            let drained = drain(request.into_body()).await;
+            closing(response, !drained)
+        }
+        None => next.run(request).await,
+    };
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if from_browser && door.allow_browser_clients && response.status() != StatusCode::FORBIDDEN {
+        let headers = response.headers_mut();
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+        headers.insert(header::VARY, HeaderValue::from_static("Origin"));
+    }
+    response
+}
+
+/// The answer to a request that goes no further.
+fn refusal(door: &Door, request: &Request) -> Option<Response> {
+    let headers = request.headers();
+    if !request.extensions().get::<Peer>().is_some_and(|peer| peer.0.ip().is_loopback()) {
+        return Some(told(forbidden("Only this machine may connect")));
+    }
+    if let Some(refused) = host_refusal(request) {
+        return Some(told(refused));
+    }
+    if !origin_is_allowed(door, headers) {
+        return Some(told(forbidden("Cross-origin requests are not allowed")));
+    }
+    if request.method() == Method::OPTIONS {
+        return Some(if headers.contains_key(header::ORIGIN) {
+            preflight(headers)
+        } else {
+            let known = ENDPOINTS.iter().find(|(known, _)| *known == request.uri().path());
+            let allowed = known.map_or("GET, POST", |(_, method)| method.as_str());
+            wrong_method("OPTIONS is answered for browser clients only", allowed)
+        });
+    }
+    if !is_authorized(door, headers) {
+        let details = "Send 'Authorization: Bearer <token>' with the token of the port descriptor";
+        let mut response = told(probes::fault(401, "Unauthorized", details));
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        return Some(response);
+    }
+    let path = request.uri().path();
+    let Some((_, method)) = ENDPOINTS.iter().find(|(known, _)| *known == path) else {
+        return Some(nowhere_response());
+    };
+    (request.method() != method).then(|| {
+        wrong_method(&format!("This endpoint only supports {method} requests"), method.as_str())
+    })
+}
+
+fn forbidden(details: &str) -> Told {
+    probes::fault(403, "Forbidden", details)
+}
+
+/// A page that has its name point to this machine sends that name; no program of this machine does.
+fn host_refusal(request: &Request) -> Option<Told> {
+    let mut named = request.headers().get_all(header::HOST).iter();
+    let host = named.next();
+    if named.next().is_some()
+        || (host.is_none() && request.version() == axum::http::Version::HTTP_11)
+    {
+        return Some(probes::fault(400, "Bad Request", "Exactly one Host header is required"));
+    }
+    let in_target = request.uri().authority().map(Authority::as_str);
+    let in_header = host.map(|host| host.to_str().unwrap_or("?"));
+    let foreign = in_target.into_iter().chain(in_header).any(|name| !is_loopback_name(name));
+    foreign.then(|| {
+        forbidden("The Host header has to name this machine: 127.0.0.1, localhost or [::1]")
+    })
+}
+
+/// `localhost`, `127.0.0.0/8` or `[::1]`, with any port.
+fn is_loopback_name(text: &str) -> bool {
+    let Ok(authority) = text.parse::<Authority>() else { return false };
+    if authority.as_str().contains('@') {
+        return false;
+    }
+    let name = authority.host();
+    let literal = name.trim_start_matches('[').trim_end_matches(']');
+    name.eq_ignore_ascii_case("localhost")
+        || literal.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// No Origin, or the one of a page without an origin where that was allowed.
+fn origin_is_allowed(door: &Door, headers: &HeaderMap) -> bool {
+    let mut origins = headers.get_all(header::ORIGIN).iter();
+    match (origins.next(), origins.next()) {
+        (None, _) => true,
+        (Some(origin), None) => door.allow_browser_clients && origin == "null",
+        (Some(_), Some(_)) => false,
+    }
+}
+
+fn is_authorized(door: &Door, headers: &HeaderMap) -> bool {
+    let mut given = headers.get_all(header::AUTHORIZATION).iter();
+    let (Some(value), None) = (given.next(), given.next()) else { return false };
+    let Some((scheme, token)) = value.to_str().ok().and_then(|text| text.trim().split_once(' '))
+    else {
+        return false;
+    };
+    scheme.eq_ignore_ascii_case("bearer") && door.advert.is_own_token(token.trim())
+}
+
+fn preflight(headers: &HeaderMap) -> Response {
+    const PRIVATE: HeaderName = HeaderName::from_static("access-control-request-private-network");
+    const MAY_PRIVATE: HeaderName = HeaderName::from_static("access-control-allow-private-network");
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    let out = response.headers_mut();
+    let mut say = |name, value| out.insert(name, HeaderValue::from_static(value));
+    say(header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, OPTIONS");
+    say(header::ACCESS_CONTROL_ALLOW_HEADERS, "Authorization, Content-Type");
+    say(header::ACCESS_CONTROL_MAX_AGE, PREFLIGHT_SECONDS);
+    if headers.contains_key(PRIVATE) {
+        say(MAY_PRIVATE, "true");
+    }
+    response
+}
+
+fn wrong_method(details: &str, allowed: &str) -> Response {
+    let mut response = told(probes::fault(405, "Method Not Allowed", details));
+    if let Ok(allowed) = HeaderValue::from_str(allowed) {
+        response.headers_mut().insert(header::ALLOW, allowed);
+    }
+    response
+}
+
+fn nowhere_response() -> Response {
+    written(404, "text/plain", "Not Found".into())
+}
+
+/// The checks have answered every path that leads here.
+async fn nowhere() -> Response {
+    nowhere_response()
+}
+
+/// A body over several lines.
+fn told((status, body): Told) -> Response {
+    // A tree of JSON values always serialises.
+    written(status, "application/json", serde_json::to_string_pretty(&body).unwrap_or_default())
+}
+
+fn written(status: u16, kind: &'static str, body: String) -> Response {
+    let mut response = Response::new(Body::from(body));
+    // The numbers are constants of this program.
+    *response.status_mut() =
+        StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    response
+}
+
+fn answered(answer: Answer) -> Response {
+    written(answer.status, "application/json", answer.body)
+}
+
+/// With `Connection: close` where what was sent is not all read.
+fn closing(mut response: Response, closes: bool) -> Response {
+    if closes {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+    response
+}
+
+/// Reads a body to its end and forgets it; whether the end was reached.
+async fn drain(body: Body) -> bool {
+    matches!(read(body, 0).await, Read::Whole(_) | Read::TooLarge { drained: true })
+}
+
+/// How reading a body ended.
+enum Read {
+    Whole(Vec<u8>),
+    TooLarge { drained: bool },
+    TooSlow,
+    Broken,
+}
+
+async fn read(mut body: Body, limit: usize) -> Read {
+    use axum::body::HttpBody as _;
+    let deadline = tokio::time::Instant::now() + BODY_LIMIT;
+    let announced = body.size_hint().lower();
+    let mut too_large = announced > limit as u64;
+    let (mut kept, mut seen) = (Vec::new(), 0);
+    loop {
+        let frame = match timeout_at(deadline, body.frame()).await {
+            Err(_) => return Read::TooSlow,
+            Ok(None) if too_large => return Read::TooLarge { drained: true },
+            Ok(None) => return Read::Whole(kept),
+            Ok(Some(Err(_))) => return Read::Broken,
+            Ok(Some(Ok(frame))) => frame,
+        };
+        let chunk: Bytes = frame.into_data().unwrap_or_default();
+        seen += chunk.len();
+        too_large = too_large || seen > limit;
+        if too_large {
+            kept = Vec::new();
+            if seen > MAX_DRAIN_BYTES {
+                return Read::TooLarge { drained: false };
+            }
+        } else {
+            kept.extend_from_slice(&chunk);
+        }
+    }
+}
+
+/// The body within its bound, or the answer to it.
+async fn body_of(request: Request, limit: usize) -> Result<Vec<u8>, Response> {
+    match read(request.into_body(), limit).await {
+        Read::Whole(body) => Ok(body),
+        Read::TooLarge { drained } => {
+            let details = format!("A request to this endpoint has at most {limit} bytes");
+            let response = told(probes::fault(413, "Payload Too Large", &details));
+            Err(closing(response, !drained))
+        }
+        Read::TooSlow => {
+            let details = format!("The body did not come within {} s", BODY_LIMIT.as_secs());
+            Err(closing(told(probes::fault(408, "Request Timeout", &details)), true))
+        }
+        Read::Broken => {
+            let response = told(probes::fault(400, "Bad Request", "The body can't be read"));
+            Err(closing(response, true))
+        }
+    }
+}
+
+/// The query of a request whose body, if it has one, says nothing.
+async fn query_of(request: Request) -> Query {
+    use axum::body::HttpBody as _;
+    let (parts, body) = request.into_parts();
+    if !body.is_end_stream() {
+        drain(body).await;
+    }
+    query(&parts.uri)
+}
+
+fn query(uri: &Uri) -> Query {
+    Query::read(uri.query().unwrap_or_default())
+}
+
+async fn status(State(door): State<Arc<Door>>, request: Request) -> Response {
+    query_of(request).await;
+    door.advert.beat();
+    let body = probes::status(&door.exec, &door.host(), door.advert.heartbeat_ms());
+    written(200, "application/json", body)
+}
+
+async fn dialog(State(door): State<Arc<Door>>, request: Request) -> Response {
+    query_of(request).await;
+    told(probes::dialog(&door.exec))
+}
+
+async fn progress(State(door): State<Arc<Door>>, request: Request) -> Response {
+    told(probes::progress(&door.exec, &query_of(request).await))
+}
+
+async fn job(State(door): State<Arc<Door>>, request: Request) -> Response {
+    told(probes::job(&door.exec, &query_of(request).await))
+}
+
+async fn commands(State(door): State<Arc<Door>>, request: Request) -> Response {
+    let query = query_of(request).await;
+    let list = move || told(probes::commands(&door.exec, &door.host(), &query));
+    // The whole list takes longer to write than everything else.
+    tokio::task::spawn_blocking(list).await.unwrap_or_else(|_| lost())
+}
+
+async fn cancel(State(door): State<Arc<Door>>, request: Request) -> Response {
+    let query = query(request.uri());
+    match body_of(request, MAX_CANCEL_BYTES).await {
+        Ok(body) => told(probes::cancel(&door.exec, &body, &query)),
+        Err(response) => response,
+    }
+}
+
+async fn editor_status(State(door): State<Arc<Door>>, request: Request) -> Response {
+    query_of(request).await;
+    if !door.exec.standing().dialogs().is_empty() {
+        // Nothing that it tells can change while the thread that would change it is blocked.
+        return told(probes::told(&door.exec.editor_status()));
+    }
+    door.ask("editor_status", Exec::editor_status).await
+}
+
+async fn test_status(State(door): State<Arc<Door>>, request: Request) -> Response {
+    query_of(request).await;
+    door.ask("test_status", Exec::test_status).await
+}
+
+async fn exec(State(door): State<Arc<Door>>, request: Request) -> Response {
+    let body = match body_of(request, MAX_BODY_BYTES).await {
+        Ok(body) => body,
+        Err(response) => return response,
+    };
+    let (sender, mut answer) = oneshot::channel();
+    let begun = door.begin(body, sender).await;
+    let waiting = match begun {
+        Begun::Done(answer) => return answered(answer),
+        Begun::Waiting(waiting) => waiting,
+    };
+    let done = match timeout(waiting.limit, &mut answer).await {
+        Ok(answer) => answer.ok(),
+        Err(_) => match door.exec.late(&waiting) {
+            Some(late) => Some(late),
+            None => answer.await.ok(),
+        },
+    };
+    done.map_or_else(lost, answered)
+}
+
+/// The queue lets no answer fall, unless it broke off.
+fn lost() -> Response {
+    let details = "The command ended without an answer";
+    told(probes::told(&Reply::failed(400, "Internal Server Error", details)))
+}
+
+impl Door {
+    fn host(&self) -> probes::Host {
+        probes::Host { port: self.advert.port(), started_ms: self.advert.started_ms() }
+    }
+
+    /// Judges a request; a large one where it keeps nobody.
+    async fn begin(&self, body: Vec<u8>, sender: oneshot::Sender<Answer>) -> Begun {
+        let is_small = body.len() <= SMALL_BODY_BYTES;
+        let exec = Arc::clone(&self.exec);
+        let begin = move || {
+            exec.begin(&body, move |answer| {
+                // Whoever asked may have gone.
+                let _ = sender.send(answer);
+            })
+        };
+        if is_small {
+            return begin();
+        }
+        tokio::task::spawn_blocking(begin).await.unwrap_or_else(|_| {
+            let reply = Reply::failed(400, "Internal Server Error", "The request broke off");
+            Begun::Done(Answer {
+                status: 400,
+                body: reply.body(didi_pipeline::reply::Shape::default(), None),
+            })
+        })
+    }
+
+    /// Asks a question of the host's own in the queue.
+    async fn ask(&self, name: &'static str, what: fn(&Exec) -> Reply) -> Response {
+        let (sender, mut reply) = oneshot::channel();
+        let asked = self.exec.ask(name, what, move |reply| {
+            // Whoever asked may have gone.
+            let _ = sender.send(reply);
+        });
+        let run = match asked {
+            Ok(run) => run,
+            Err(reply) => return told(probes::told(&reply)),
+        };
+        let reply = match timeout(QUESTION_LIMIT, &mut reply).await {
+            Ok(reply) => reply.ok(),
+            Err(_) => match self.exec.give_up(&run) {
+                Some(late) => Some(late),
+                None => reply.await.ok(),
+            },
+        };
+        reply.map_or_else(lost, |reply| told(probes::told(&reply)))
+    }
+}
+
+#[cfg(test)]
+mod tests;

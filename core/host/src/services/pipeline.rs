@@ -1,0 +1,232 @@
+//! Instances of the Unity Pipeline for packs: a name goes in, a status and a body come out.
+//!
+//! Port and token stay here. Only the protocol's own endpoints are reached, and what may change something is
+//! reached by tools alone that declare running something beyond the project, and never in a preview. A request
+//! is sent once; whether to ask again is the caller's to say.
+//!
+//! This process is no instance to itself: a command that came in over it would wait for the very call that
+//! sent it.
+//!
+//! Spec: P-72, instances for packs.
+
+use std::{collections::BTreeMap, path::Path, time::Duration};
+
+use didi_pipeline::descriptor::Instance as Kind;
+use didi_plugin_api::{
+    pipeline::{Instance, MAX_TIMEOUT_MS, Outcome, Question, Reply, Request},
+    refusal::{Refusal, codes},
+};
+use serde_json::{Map, Value, json};
+
+use super::{Services, cancelled};
+use crate::{
+    pipeline::client::{
+        Answer, Ask, Client, EXEC, Failure, JOB_CANCEL,
+        find::{self, Found, NotFound, Wanted},
+    },
+    source, text,
+};
+
+/// Most instances that are told of.
+const MAX_INSTANCES: usize = 100;
+
+impl Services {
+    /// The instances that can be seen.
+    pub(super) fn pipeline_instances(&self) -> Vec<Instance> {
+        self.seen().into_iter().map(|(name, found)| shown(name, &found)).collect()
+    }
+
+    /// Asks an instance.
+    pub(super) fn pipeline_request(&self, request: &Request) -> Result<Reply, Refusal> {
+        let (name, found) = self.instance(request.instance.as_deref())?;
+        let instance = shown(name, &found);
+        let client = Client::new(&found, &self.cancel).map_err(|error| {
+            Refusal::new(codes::INTERNAL_ERROR, format!("no connection can be made: {error}"))
+                .no_remedy("the system has no room for another socket")
+        })?;
+        let limit = Duration::from_millis(request.timeout_ms.clamp(1, MAX_TIMEOUT_MS));
+        let deadline = source::now() + limit;
+        let mut watch = |said: &Value| self.pass_on(&said["progress"]);
+        let runs = matches!(request.question, Question::Exec { .. });
+        let watch: Option<&mut dyn FnMut(&Value)> =
+            if runs && self.progress.is_some() { Some(&mut watch) } else { None };
+        let ended = client.once_watched(ask(&request.question), deadline, watch);
+        if self.cancel.is_raised() {
+            return Err(cancelled());
+        }
+        Ok(Reply { instance, outcome: outcome(ended) })
+    }
+
+    /// Whether a tool may ask this.
+    pub(super) fn may_ask(&self, question: &Question) -> bool {
+        match question {
+            Question::Exec { .. } | Question::JobCancel { .. } => self.may_run,
+            Question::Status
+            | Question::EditorStatus
+            | Question::Dialog
+            | Question::Progress
+            | Question::TestStatus
+            | Question::Commands { .. }
+            | Question::Job { .. } => true,
+        }
+    }
+
+    /// What can be seen, by name. Where several have one name, the folder is a part of it.
+    fn seen(&self) -> Vec<(String, Found)> {
+        let mut found = find::list(&self.shared.pipelines, &self.cancel);
+        found.retain(|it| it.descriptor.pid != std::process::id());
+        found.truncate(MAX_INSTANCES);
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        for one in &found {
+            *counts.entry(one.descriptor.name()).or_default() += 1;
+        }
+        let named = found.into_iter().map(|one| {
+            let name = one.descriptor.name();
+            let folder = one.descriptor.folder().display();
+            let name = if counts[&name] > 1 { format!("{name} ({folder})") } else { name };
+            (name, one)
+        });
+        named.collect()
+    }
+
+    fn instance(&self, wanted: Option<&str>) -> Result<(String, Found), Refusal> {
+        let mut seen = self.seen();
+        if let Some(wanted) = wanted {
+            let is_meant = |(name, found): &(String, Found)| {
+                name == wanted || found.descriptor.folder() == Path::new(wanted)
+            };
+            return match seen.iter().position(is_meant) {
+                Some(place) => Ok(seen.swap_remove(place)),
+                None => self.by_folder(wanted),
+            };
+        }
+        seen.retain(|(_, found)| found.runs());
+        match seen.len() {
+            0 => Err(nobody("no instance runs that can be seen from here")),
+            1 => Ok(seen.remove(0)),
+            _ => {
+                let candidates: Vec<Value> = seen.iter().map(|(name, found)| {
+                    json!({"instance": name, "folder": found.descriptor.folder().to_string_lossy()})
+                }).collect();
+                let message = format!("{} instances run, and none is named", seen.len());
+                Err(Refusal::new(codes::CONFLICT, message)
+                    .with("candidates", candidates)
+                    .field("instance"))
+            }
+        }
+    }
+
+    /// One that is not listed, by the folder of its project or player.
+    fn by_folder(&self, wanted: &str) -> Result<(String, Found), Refusal> {
+        let folder = Path::new(wanted);
+        let missing = || nobody(&format!("no instance is called `{}`", text::clip(wanted)));
+        if !folder.is_absolute() || !folder.exists() {
+            return Err(missing());
+        }
+        let places = [Wanted::Project(folder.into()), Wanted::PlayerPath(folder.into())];
+        let mut last = missing();
+        for place in &places {
+            match find::find(place, &self.shared.pipelines, &self.cancel) {
+                Ok(found) if found.descriptor.pid == std::process::id() => {}
+                Ok(found) => return Ok((found.descriptor.name(), found)),
+                Err(NotFound::Nothing { .. } | NotFound::Ambiguous(_)) => {}
+                Err(why @ (NotFound::Denied { .. } | NotFound::Unreadable { .. })) => {
+                    last = Refusal::new(codes::FORBIDDEN, why.to_string()).field("instance");
+                }
+            }
+        }
+        Err(last)
+    }
+
+    /// Tells a waiting client what an instance reports of a command.
+    fn pass_on(&self, progress: &Value) {
+        let Some(tell) = &self.progress else { return };
+        let count = |name: &str| progress[name].as_u64().unwrap_or_default();
+        let texts = ["title", "info"].map(|name| progress[name].as_str().unwrap_or_default());
+        let note = texts.iter().filter(|it| !it.is_empty()).copied().collect::<Vec<_>>();
+        if progress.is_object() {
+            tell(count("current"), count("total"), &note.join(": "));
+        }
+    }
+}
+
+fn nobody(message: &str) -> Refusal {
+    Refusal::new(codes::NOT_FOUND, message)
+        .next_call("unity_list_instances", "shows the instances that can be seen")
+}
+
+fn shown(name: String, found: &Found) -> Instance {
+    let descriptor = &found.descriptor;
+    Instance {
+        name,
+        kind: match &descriptor.instance {
+            Kind::Editor { mode, .. } => mode.clone(),
+            Kind::Player { .. } => "player".into(),
+        },
+        folder: descriptor.folder().to_string_lossy().into_owned(),
+        version: descriptor.engine_version.clone(),
+        pid: descriptor.pid,
+        process: found.process.as_str().into(),
+        capabilities: descriptor.capabilities.clone(),
+        info: descriptor.info.clone(),
+        started_at: descriptor.started_at.clone(),
+        last_heartbeat: descriptor.last_heartbeat.clone(),
+    }
+}
+
+fn ask(question: &Question) -> Ask {
+    let escaped = |text: &str| form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
+    match question {
+        Question::Status => Ask::get("/api/status"),
+        Question::EditorStatus => Ask::get("/api/editor_status"),
+        Question::Dialog => Ask::get("/api/dialog"),
+        Question::Progress => Ask::get("/api/progress"),
+        Question::TestStatus => Ask::get("/api/test-status"),
+        Question::Commands { query } => {
+            let mut text = form_urlencoded::Serializer::new(String::new());
+            text.extend_pairs(query);
+            Ask::get(format!("/api/commands?{}", text.finish()))
+        }
+        Question::Job { id } => Ask::get(format!("/api/job?id={}", escaped(id))),
+        Question::JobCancel { id } => {
+            Ask::Post { path: JOB_CANCEL, body: json!({"id": id}).to_string().into_bytes() }
+        }
+        Question::Exec { body } => Ask::Post { path: EXEC, body: bytes(body) },
+    }
+}
+
+fn bytes(body: &Map<String, Value>) -> Vec<u8> {
+    // A map of JSON values has nothing that JSON could not take.
+    serde_json::to_vec(body).unwrap_or_default()
+}
+
+fn outcome(ended: Result<Answer, Failure>) -> Outcome {
+    let failure = match ended {
+        Ok(answer) => {
+            let body = answer.json().unwrap_or_else(|_| {
+                Value::String(String::from_utf8_lossy(&answer.body).into_owned())
+            });
+            return Outcome::Answered { status: answer.status, body };
+        }
+        Err(failure) => failure,
+    };
+    let message = failure.to_string();
+    let why = match &failure {
+        Failure::Refused(_) => "refused",
+        Failure::Denied(_) => "denied",
+        Failure::Dead { .. } => "dead",
+        Failure::Unanswered(_) => "closed",
+        Failure::TimedOut { .. } => "timed_out",
+        Failure::BadAnswer(_) => "bad_answer",
+        Failure::Cancelled { .. } => "cancelled",
+    };
+    let why = why.to_owned();
+    if failure.may_have_run() {
+        Outcome::Unknown { why, message }
+    } else {
+        Outcome::NotSent { why, message }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,32 @@
+//! `unity_command_progress`: how far the command is that an instance runs now.
+
+use didi_plugin_api::{pipeline::Question, prelude::*};
+
+use crate::ask::{CODES, look};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    /// Name or folder; else the only one that runs.
+    #[schemars(length(max = 1024))]
+    instance: Option<String>,
+}
+
+pub(crate) fn tool() -> Tool {
+    Tool::new(
+        "unity_command_progress",
+        "Tells how far the command is that a Unity instance runs now. Use while a long command or job runs.",
+        Effects::READS,
+        run,
+    )
+    .refuses(&CODES)
+}
+
+fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
+    let said = look(ctx, args.instance.as_deref(), Question::Progress)?;
+    Answer::of(json!({
+        "instance": said.instance.name,
+        "active": said.body["active"] == true,
+        "progress": said.body["progress"],
+    }))
+}
