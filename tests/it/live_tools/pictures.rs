@@ -103,3 +103,172 @@ fn a_frame_of_a_game_and_of_an_editor_has_the_colours_of_the_scene() {
     left["node_isolation_path"] = "/root/Halves/Nobody".into();
     assert_eq!(caller.refused("viewport_capture_frame", left), "not_found");
 }
+
+/// Whether any place of the picture has this colour.
+fn holds(picture: &Picture, colour: [u8; 4]) -> bool {
+    picture.bytes.chunks_exact(4).any(|pixel| pixel == colour)
+}
+
+#[test]
+fn ghosts_are_seen_over_both_views_and_in_no_scene() {
+    if real_engine().is_none() {
+        return;
+    }
+    let project = Project::sample();
+    project.write("halves.tscn", HALVES);
+    project.write(
+        "deep.tscn",
+        "[gd_scene format=3 uid=\"uid://b3q1w0e8yddee\"]\n\n[node name=\"Deep\" type=\"Node3D\"]\n",
+    );
+    let display = Display::start();
+    let Some(_editor) = Engine::windowed_editor(&project, &display) else { return };
+    let mut caller = Caller::of(&project);
+    let magenta = [255, 0, 255, 255];
+    let tint = json!({"r": 1, "g": 0, "b": 1});
+    let flat = json!({"position": {"x": 100, "y": 100}, "size": {"x": 120, "y": 80}, "color": tint, "label": "here"});
+    let deep = json!({"position": {"x": 0, "y": 0, "z": 0}, "size": {"x": 2, "y": 2, "z": 2}, "rotation_degrees": {"x": 0, "y": 30, "z": 0}, "color": tint});
+    for (scene, view, ghost, dimension) in
+        [("halves.tscn", "editor_2d", flat.clone(), 2), ("deep.tscn", "editor_3d", deep.clone(), 3)]
+    {
+        caller.done("scene_open", json!({"scene_path": format!("res://{scene}")}));
+        let before = caller.saved(&project, scene);
+        let look = json!({"camera_identifier": view, "select_main_screen": true});
+        captured(&mut caller, &look, |picture| !holds(picture, magenta));
+        let drawn = caller.done("editor_render_ghost_preview", json!({"previews": [ghost]}));
+        assert_eq!(
+            (&drawn["dimension"], &drawn["drawn"]),
+            (&json!(dimension), &json!(1)),
+            "{drawn}"
+        );
+        assert_eq!(drawn["previews"][0]["color_defaulted"], false, "{drawn}");
+        captured(&mut caller, &look, |picture| holds(picture, magenta));
+        assert_eq!(caller.saved(&project, scene), before, "no scene holds it");
+        let id = drawn["preview_id"].clone();
+        let cleared = caller.done("editor_clear_ghost_previews", json!({"preview_id": id}));
+        assert_eq!((&cleared["cleared_shapes"], &cleared["live_shapes"]), (&json!(1), &json!(0)));
+        captured(&mut caller, &look, |picture| !holds(picture, magenta));
+        assert_eq!(
+            caller.refused("editor_clear_ghost_previews", json!({"preview_id": id})),
+            "not_found"
+        );
+    }
+    let many: Value = (0..64).map(|_| flat.clone()).collect();
+    let more = json!({"previews": many, "replace": false});
+    for shown in [64, 128, 192, 256] {
+        let drawn = caller.done("editor_render_ghost_preview", more.clone());
+        assert_eq!(drawn["live_shapes"], shown, "{drawn}");
+    }
+    let one = json!({"previews": [flat], "replace": false});
+    assert_eq!(caller.refused("editor_render_ghost_preview", one), "ghost_budget_exceeded");
+    let replaced = caller.done("editor_render_ghost_preview", json!({"previews": [deep]}));
+    assert_eq!((&replaced["replaced_shapes"], &replaced["live_shapes"]), (&json!(256), &json!(1)));
+    assert_eq!(caller.done("editor_clear_ghost_previews", json!({}))["cleared_previews"], 1);
+    for bad in [
+        json!({"position": {"x": 0, "y": 0}, "size": {"x": 0, "y": 1}}),
+        json!({"position": {"x": 0, "y": 0}, "size": {"x": 1, "y": 1, "z": 1}}),
+        json!({"position": {"x": 0, "y": 0}, "size": {"x": 1, "y": 1}, "kind": "wish"}),
+        json!({"position": {"x": 0, "y": 0}, "size": {"x": 1, "y": 1}, "rotation_degrees": {"x": 0, "y": 0, "z": 0}}),
+    ] {
+        let bad = json!({"previews": [bad]});
+        assert_eq!(caller.refused("editor_render_ghost_preview", bad), "invalid_arguments");
+    }
+}
+
+#[test]
+fn what_changed_between_two_captures_is_measured_and_shown() {
+    if real_engine().is_none() {
+        return;
+    }
+    let project = Project::sample();
+    project.write("halves.tscn", HALVES);
+    let display = Display::start();
+    let Some(editor) = Engine::windowed_editor(&project, &display) else { return };
+    let mut caller = Caller::of(&project);
+    caller.done("scene_open", json!({"scene_path": "res://halves.tscn"}));
+    let look = json!({"camera_identifier": "editor_2d", "select_main_screen": true});
+    let (red, blue, green) = ([255, 0, 0, 255], [0, 0, 255, 255], [0, 255, 0, 255]);
+    let first = captured(&mut caller, &look, |picture| holds(picture, red) && holds(picture, blue));
+    let before = Picture::of(&first);
+    let mut diff = look.clone();
+    diff["baseline_capture_id"] = first["structuredContent"]["capture_id"].clone();
+    diff["min_ssim"] = 0.99.into();
+    diff["max_hamming_distance"] = 0.into();
+    let same = caller.done("viewport_diff_capture", diff.clone());
+    assert_eq!((&same["identical"], &same["changed_pixels"]), (&json!(true), &json!(0)), "{same}");
+    assert_eq!((&same["ssim"], &same["bounding_box"]), (&json!(1.0), &Value::Null), "{same}");
+    assert_eq!(same["perceptually_identical"], true, "{same}");
+    let paint = json!({"target_node": "Right", "property_name": "color", "value": "#00ff00"});
+    caller.edits("scene_set_property", paint);
+    let after = Picture::of(&captured(&mut caller, &look, |picture| holds(picture, green)));
+    let result = caller.result("viewport_diff_capture", &diff);
+    let data = &result["structuredContent"];
+    assert_eq!(
+        (&data["identical"], &data["perceptually_identical"]),
+        (&json!(false), &json!(false))
+    );
+    // The same count by the pixels of the two pictures.
+    let pairs = before.bytes.chunks_exact(4).zip(after.bytes.chunks_exact(4));
+    let places: Vec<usize> =
+        pairs.enumerate().filter(|(_, (a, b))| a != b).map(|(at, _)| at).collect();
+    assert_eq!(data["changed_pixels"], places.len(), "{data}");
+    let left = places.iter().map(|at| at % before.width).min().unwrap();
+    let top = places.iter().map(|at| at / before.width).min().unwrap();
+    assert_eq!(
+        (&data["bounding_box"]["x"], &data["bounding_box"]["y"]),
+        (&json!(left), &json!(top)),
+        "{data}"
+    );
+    assert_eq!(data["max_channel_delta"], 255, "{data}");
+    assert!(data["ssim"].as_f64().unwrap() < 1.0, "{data}");
+    let shown = Picture::of(&result);
+    for (at, pixel) in shown.bytes.chunks_exact(4).enumerate() {
+        let marked = pixel[0] >= 96 && pixel[1] == 0 && pixel[2] == 0;
+        assert_eq!(marked, places.binary_search(&at).is_ok(), "pixel {at}: {pixel:?}");
+    }
+    let mut unknown = diff.clone();
+    unknown["baseline_capture_id"] = "0".repeat(32).into();
+    let refusal = caller.refusal("viewport_diff_capture", unknown);
+    assert_eq!(refusal["data"]["next_call"]["tool"], "viewport_capture_frame", "{refusal}");
+    drop(editor);
+    let Some(_headless) = Engine::editor(&project) else { return };
+    let mut caller = Caller::of(&project);
+    assert_eq!(caller.refused("viewport_diff_capture", diff), "headless_engine");
+}
+
+#[test]
+fn pictures_of_two_sizes_are_not_compared() {
+    if real_engine().is_none() {
+        return;
+    }
+    let project = Project::sample();
+    project.write("sized.gd", "extends Control\n\n\nfunc _input(event: InputEvent) -> void:\n\tif event.is_action_pressed(\"walk_right\"):\n\t\tget_window().size = Vector2i(500, 300)\n");
+    let script = "[ext_resource type=\"Script\" path=\"res://sized.gd\" id=\"1\"]";
+    let scene = HALVES
+        .replace("[gd_scene format=3]", &format!("[gd_scene load_steps=2 format=3]\n\n{script}"))
+        .replacen("anchor_bottom = 1.0\n", "anchor_bottom = 1.0\nscript = ExtResource(\"1\")\n", 1);
+    project.write("halves.tscn", scene);
+    let text = project.text("project.godot").unwrap();
+    project.write("project.godot", text.replace("res://levels/meadow.tscn", "res://halves.tscn"));
+    let display = Display::start();
+    let Some(_game) = Engine::windowed_game(&project, &display) else { return };
+    let mut caller = Caller::of(&project);
+    let first = captured(&mut caller, &json!({}), |picture| holds(picture, [255, 0, 0, 255]));
+    let diff = json!({"baseline_capture_id": first["structuredContent"]["capture_id"]});
+    assert_eq!(caller.done("viewport_diff_capture", diff.clone())["identical"], true);
+    let walk =
+        json!({"events": [{"type": "action", "action_name": "walk_right", "pressed": true}]});
+    caller.done("runtime_inject_input", walk);
+    let end = std::time::Instant::now() + PATIENCE;
+    loop {
+        let result = caller.result("viewport_diff_capture", &diff);
+        if result["isError"] == true {
+            let refusal = didi_tests::caller::refusal_of(&result);
+            assert_eq!(refusal["data"]["code"], "conflict", "{refusal}");
+            break;
+        }
+        assert!(std::time::Instant::now() < end, "the window kept its size: {result}");
+    }
+    let mut isolated = diff;
+    isolated["node_isolation_path"] = "/root/Halves/Left".into();
+    assert_eq!(caller.refused("viewport_diff_capture", isolated), "session_kind_rejected");
+}

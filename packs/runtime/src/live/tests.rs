@@ -109,3 +109,13 @@ fn records_that_do_not_fit_are_refused_before_they_are_sent() {
     }
     assert!(sent.lock().unwrap().is_empty(), "nothing of it was sent");
 }
+
+#[test]
+fn a_profile_is_asked_for_with_its_defaults() {
+    let (_folder, kit, sent) = game(json!({"metrics": []}));
+    kit.call("runtime_read_profiler", &json!({})).unwrap();
+    let wanted = json!({"duration_ms": 1000, "sample_count": 30, "categories": ["frame", "process", "physics", "render"], "self_check": false});
+    assert_eq!(last(&sent), ("runtime.readProfiler".to_owned(), wanted));
+    let none = kit.call("runtime_read_profiler", &json!({"duration_ms": 0})).unwrap_err();
+    assert_eq!(none.data["field"], "sample_count");
+}

@@ -133,7 +133,7 @@ impl Staged {
 }
 
 /// Without a display there is no picture to take.
-fn check_display(kind: SessionKind) -> Result<(), BridgeError> {
+pub(super) fn check_display(kind: SessionKind) -> Result<(), BridgeError> {
     let driver = DisplayServer::singleton().get_name().to_string();
     if driver != "headless" {
         return Ok(());

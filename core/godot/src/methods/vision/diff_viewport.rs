@@ -52,6 +52,8 @@ struct Tolerance {
 
 pub(crate) fn run(context: &Context, params: &Params) -> Begun {
     let args: Args = params::read(params)?;
+    // An engine that draws nothing has no earlier picture either, and says the nearer of the two.
+    capture::check_display(context.kind)?;
     let view = args.view;
     let Some(baseline) = store::find(&args.baseline_capture_id) else {
         let message = "there is no such capture any more";
