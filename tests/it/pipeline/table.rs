@@ -581,7 +581,9 @@ fn last_rows(table: &mut Table) {
 
 fn written(pipeline: &Pipeline, rows: &[fn(&mut Table)]) -> Table {
     let mut table = Table { rows: vec![], port: pipeline.port, token: pipeline.token.clone() };
-    rows.iter().for_each(|rows| rows(&mut table));
+    for rows in rows {
+        rows(&mut table);
+    }
     table
 }
 
@@ -667,7 +669,8 @@ fn a_page_without_an_origin_is_let_in_where_that_was_allowed() {
 #[test]
 fn the_token_is_in_the_descriptor_alone() {
     let project = Project::sample();
-    let pipeline = Pipeline::start(&project, |launch| launch.args(["--log-level", "DEBUG"]));
+    let pipeline =
+        Pipeline::start(&project, |launch| launch.args(["--log-level", "DEBUG", "--unity-layout"]));
     for path in ["/api/status", "/api/commands", "/api/editor_status"] {
         assert!(!pipeline.get(path).text().contains(&pipeline.token), "{path}");
     }
@@ -675,6 +678,11 @@ fn the_token_is_in_the_descriptor_alone() {
     let refused = pipeline.ask(&mut pipeline.connect(), "GET", "/api/nope", "");
     assert_eq!(refused.status, 404);
     assert!(!pipeline.server.log().contains(&pipeline.token));
+    // Nor do tools that read the project find it.
+    let found = pipeline.result("project_search_text", json!({"query": pipeline.token}));
+    assert!(!found.to_string().contains("unity-pipeline-port"), "{found}");
+    let listed = pipeline.result("project_list_resources", json!({}));
+    assert!(!listed.to_string().contains("unity-pipeline-port"), "{listed}");
     let bytes = base64::Engine::decode(&base64::engine::general_purpose::STANDARD, &pipeline.token);
     assert_eq!(bytes.unwrap().len(), 32);
 }

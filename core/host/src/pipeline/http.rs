@@ -37,11 +37,14 @@ use tokio::{
 };
 use tower::ServiceExt as _;
 
+use self::patient::Patient;
 use super::{
     advert::{self, Advert},
     exec::{Answer, Begun, Exec},
     probes::{self, Told},
 };
+
+mod patient;
 
 /// Largest body of a request to cancel a job, in bytes.
 pub const MAX_CANCEL_BYTES: usize = 4096;
@@ -54,6 +57,9 @@ pub const HEAD_LIMIT: Duration = Duration::from_secs(30);
 
 /// How long a body may take.
 pub const BODY_LIMIT: Duration = Duration::from_secs(15);
+
+/// How long the other end may take nothing of an answer.
+pub const STALL_LIMIT: Duration = Duration::from_secs(30);
 
 /// How long the host's own questions may wait behind commands.
 const QUESTION_LIMIT: Duration = Duration::from_secs(60);
@@ -174,7 +180,7 @@ async fn connection(stream: TcpStream, peer: SocketAddr, app: Router) {
         .header_read_timeout(HEAD_LIMIT)
         // A client that has said everything still reads.
         .half_close(true)
-        .serve_connection(TokioIo::new(stream), service)
+        .serve_connection(TokioIo::new(Patient::new(stream, STALL_LIMIT)), service)
         .await;
     if let Err(error) = served {
         tracing::debug!("a connection of the Pipeline ended: {error}");
@@ -462,7 +468,8 @@ fn query(uri: &Uri) -> Query {
 async fn status(State(door): State<Arc<Door>>, request: Request) -> Response {
     query_of(request).await;
     door.advert.beat();
-    told(probes::status(&door.exec, &door.host(), door.advert.heartbeat_ms()))
+    let body = probes::status(&door.exec, &door.host(), door.advert.heartbeat_ms());
+    written(200, "application/json", body)
 }
 
 async fn dialog(State(door): State<Arc<Door>>, request: Request) -> Response {
@@ -479,7 +486,10 @@ async fn job(State(door): State<Arc<Door>>, request: Request) -> Response {
 }
 
 async fn commands(State(door): State<Arc<Door>>, request: Request) -> Response {
-    told(probes::commands(&door.exec, &door.host(), &query_of(request).await))
+    let query = query_of(request).await;
+    let list = move || told(probes::commands(&door.exec, &door.host(), &query));
+    // The whole list takes longer to write than everything else.
+    tokio::task::spawn_blocking(list).await.unwrap_or_else(|_| lost())
 }
 
 async fn cancel(State(door): State<Arc<Door>>, request: Request) -> Response {

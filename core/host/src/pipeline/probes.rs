@@ -4,15 +4,18 @@
 //!
 //! Spec: P-68, the listener.
 
+use std::{borrow::Cow, ffi::OsStr};
+
 use didi_pipeline::{
     descriptor::{EXEC_ARGV, EXEC_COMMAND_LINE},
     listing::{self, Query, Wish},
     reply::{Reply, strip_nulls},
 };
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{
-    exec::{Exec, project_name},
+    exec::Exec,
     gates::{Dialog, Standing},
 };
 use crate::source;
@@ -47,24 +50,53 @@ pub fn fault(status: u16, error: &str, details: &str) -> Told {
     (status, json!({"error": error, "errorDetails": details}))
 }
 
-/// `/api/status`.
-pub fn status(exec: &Exec, host: &Host, heartbeat_ms: u64) -> Told {
+/// `/api/status`. Clients poll it, so it is written without a tree in between.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct StatusBody<'a> {
+    status: &'static str,
+    mode: &'static str,
+    product: &'static str,
+    pid: u32,
+    project_path: Cow<'a, str>,
+    project_name: Cow<'a, str>,
+    last_heartbeat: String,
+    capabilities: [&'static str; 2],
+    server: Server,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dialog: Option<Value>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Server {
+    version: &'static str,
+    port: u16,
+    start_time: String,
+}
+
+/// `/api/status`, over several lines.
+pub fn status(exec: &Exec, host: &Host, heartbeat_ms: u64) -> String {
     let standing = exec.gates.standing();
-    let mut body = json!({
-        "status": standing.word(),
-        "mode": "editor",
-        "product": "Didi",
-        "pid": std::process::id(),
-        "projectPath": exec.project().display().to_string(),
-        "projectName": project_name(exec.project()),
-        "lastHeartbeat": source::iso8601(heartbeat_ms),
-        "capabilities": CAPABILITIES,
-        "server": host.shown(),
-    });
-    if let Some(dialog) = standing.dialogs().first() {
-        body["dialog"] = dialog.shown();
-    }
-    (200, body)
+    let project = exec.project();
+    let status = StatusBody {
+        status: standing.word(),
+        mode: "editor",
+        product: "Didi",
+        pid: std::process::id(),
+        project_path: project.to_string_lossy(),
+        project_name: project.file_name().map(OsStr::to_string_lossy).unwrap_or_default(),
+        last_heartbeat: source::iso8601(heartbeat_ms),
+        capabilities: CAPABILITIES,
+        server: Server {
+            version: env!("CARGO_PKG_VERSION"),
+            port: host.port,
+            start_time: source::iso8601(host.started_ms),
+        },
+        dialog: standing.dialogs().first().map(Dialog::shown),
+    };
+    // Text and numbers always serialise.
+    serde_json::to_string_pretty(&status).unwrap_or_default()
 }
 
 /// `/api/dialog`.

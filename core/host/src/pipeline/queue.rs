@@ -23,6 +23,9 @@ pub const MAX_OPEN_JOBS: usize = 100;
 /// Jobs that are kept when they have ended; the oldest go first.
 pub const MAX_KEPT_JOBS: usize = 100;
 
+/// Bytes of results that ended jobs hold at the most; the newest one stays whatever it holds.
+pub const MAX_KEPT_BYTES: usize = 64 * 1024 * 1024;
+
 /// How long a job is kept when it has ended.
 pub const KEPT_FOR: Duration = Duration::from_secs(3600);
 
@@ -346,19 +349,27 @@ impl State {
         let now = source::now();
         let is_old = |ended: &Ended| now.duration_since(ended.at) >= KEPT_FOR;
         self.jobs.retain(|job| !job.ended.as_ref().is_some_and(is_old));
-        let ended = self.jobs.iter().filter(|job| job.ended.is_some()).count();
-        for _ in MAX_KEPT_JOBS..ended {
+        let ended = |jobs: &[Job]| jobs.iter().filter(|job| job.ended.is_some()).count();
+        let bytes = |jobs: &[Job]| jobs.iter().map(Job::bytes).sum::<usize>();
+        while ended(&self.jobs) > MAX_KEPT_JOBS
+            || (bytes(&self.jobs) > MAX_KEPT_BYTES && ended(&self.jobs) > 1)
+        {
             let oldest = (0..self.jobs.len())
                 .filter(|place| self.jobs[*place].ended.is_some())
                 .min_by_key(|place| self.jobs[*place].ended.as_ref().map(|ended| ended.at));
-            if let Some(oldest) = oldest {
-                self.jobs.remove(oldest);
-            }
+            let Some(oldest) = oldest else { return };
+            self.jobs.remove(oldest);
         }
     }
 }
 
 impl Job {
+    /// What its result takes.
+    fn bytes(&self) -> usize {
+        let result = self.ended.as_ref().and_then(|ended| ended.reply.outcome.as_ref().ok());
+        result.map_or(0, |result| result.get().len())
+    }
+
     fn state(&self) -> &'static str {
         match (&self.ended, self.started_ms) {
             (Some(ended), _) if ended.reply.is_done() => "completed",

@@ -23,7 +23,7 @@ use crate::cancel::Cancel;
 /// Threads that serve connections.
 const WORKERS: usize = 2;
 
-/// Threads that judge large requests.
+/// Threads that judge large requests and write lists.
 const MAX_BLOCKING: usize = 4;
 
 /// How long commands that run may take to stop at the end.

@@ -167,3 +167,14 @@ fn a_closed_queue_answers_what_waits_and_takes_nothing_more() {
     queue.wait_idle(PATIENCE);
     assert!(queue.running().is_none());
 }
+
+#[test]
+fn large_results_make_room_for_newer_ones() {
+    let queue = Queue::default();
+    let large = |_: &Run| Reply::value(&"x".repeat(MAX_KEPT_BYTES / 2 + 1));
+    let first = queue.submit_job("large", large).unwrap();
+    wait_for(&queue, &first, "completed");
+    let second = queue.submit_job("large", large).unwrap();
+    wait_for(&queue, &second, "completed");
+    assert_eq!(queue.job(&first), None);
+}
