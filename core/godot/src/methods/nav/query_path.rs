@@ -109,7 +109,7 @@ impl Map {
     }
 
     fn ask(&mut self, method: &str, more: &[Variant]) -> Variant {
-        let arguments: Vec<Variant> = [&[self.id.clone()], more].concat();
+        let arguments: Vec<Variant> = [std::slice::from_ref(&self.id), more].concat();
         self.server.call(method, &arguments)
     }
 

@@ -11,7 +11,7 @@ use godot::{
 };
 
 use super::render_ghost::Ghost;
-use crate::refuse;
+use crate::{methods::physics::Point, refuse};
 
 /// How wide the lines of a plane are, in its own units.
 const WIDTH: f32 = 2.0;
@@ -96,7 +96,7 @@ pub(super) fn deep(ghosts: &[Ghost], scenario: Rid) -> (Vec<Rid>, Gd<StandardMat
 }
 
 fn transform(ghost: &Ghost) -> Transform3D {
-    let turn = ghost.rotation_degrees.map_or(Vector3::ZERO, |turn| turn.deep());
+    let turn = ghost.rotation_degrees.map_or(Vector3::ZERO, Point::deep);
     let radians = Vector3::new(turn.x.to_radians(), turn.y.to_radians(), turn.z.to_radians());
     Transform3D::new(Basis::from_euler(EulerOrder::YXZ, radians), ghost.position.deep())
 }

@@ -104,10 +104,8 @@ pub(crate) fn run(context: &Context, params: &Params) -> Answer {
     seen.sort_by(|a, b| a.distance.total_cmp(&b.distance));
     let found = seen.len();
     seen.truncate(args.max_results);
-    let mut lines = match args.sightline {
-        true => Some(Sightlines::new(context.kind, frustum.eye, args.collision_mask)?),
-        false => None,
-    };
+    let lines = || Sightlines::new(context.kind, frustum.eye, args.collision_mask);
+    let mut lines = args.sightline.then(lines).transpose()?;
     let nodes: Vec<Value> = seen.iter().map(|one| told(context, one, lines.as_mut())).collect();
     let unsampled = lines.is_some_and(|lines| lines.is_spent());
     Ok(json!({

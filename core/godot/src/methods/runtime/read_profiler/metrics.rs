@@ -93,7 +93,7 @@ impl Metrics {
         Metrics {
             series: wanted.map(|kind| (*kind, Series::default())).collect(),
             samples: 0,
-            draws: DisplayServer::singleton().get_name().to_string() != "headless",
+            draws: DisplayServer::singleton().get_name() != "headless",
         }
     }
 

@@ -39,7 +39,7 @@ impl Budget {
     /// As this engine runs.
     pub(super) fn read() -> Self {
         let display = DisplayServer::singleton();
-        let shows = display.get_name().to_string() != "headless";
+        let shows = display.get_name() != "headless";
         let refresh = if shows { f64::from(display.screen_get_refresh_rate()) } else { 0.0 };
         let max_fps = f64::from(Engine::singleton().get_max_fps());
         let synced = shows && display.window_get_vsync_mode() != VSyncMode::DISABLED;
