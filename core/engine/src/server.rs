@@ -300,11 +300,6 @@ fn known(name: &str) -> Result<&'static Method, BridgeError> {
     match methods::lookup(name) {
         Lookup::Method(method) => Ok(method),
         Lookup::OfflineOnly => refuse(409, "offline_only_method", "is done without an engine"),
-        Lookup::Reserved => refuse(
-            501,
-            "not_implemented",
-            "is registered for compatibility but has no trustworthy live implementation",
-        ),
         Lookup::Unknown => refuse(404, "unknown_method", "is no method of the bridge"),
     }
 }
