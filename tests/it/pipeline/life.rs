@@ -146,7 +146,8 @@ fn what_it_says_on_its_output_is_where_it_listens() {
     let project = Project::sample();
     let mut pipeline = Pipeline::over(&project);
     let port = pipeline.port;
-    pipeline.server.kill();
+    // Ended in order, as the descriptor is there before the first line is.
+    assert!(pipeline.terminate().success());
     let said = pipeline.server.output_lines();
     assert_eq!(said[0], format!("Pipeline: server started on port {port}"));
     assert!(said[1].starts_with("Pipeline: descriptor written to "), "{said:?}");
