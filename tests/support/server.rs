@@ -399,10 +399,12 @@ impl Server {
         Closed { status, took_ms, rest, log: self.log() }
     }
 
-    /// What an ended process said on its standard output, for one that speaks no protocol there.
-    pub fn output_lines(&mut self) -> Vec<String> {
-        let lines = std::iter::from_fn(|| self.lines.recv_timeout(PATIENCE).ok());
-        lines.collect()
+    /// The next line of standard output, from a process that speaks no protocol there.
+    ///
+    /// # Panics
+    /// When none comes in time.
+    pub fn output_line(&mut self) -> String {
+        self.lines.recv_timeout(PATIENCE).expect("a line comes")
     }
 
     /// Ends the process at once, as the system does it to a process that it has no memory for.
