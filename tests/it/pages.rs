@@ -44,22 +44,23 @@ fn the_page_of_tools_is_what_the_manifest_says() {
         packs.entry(text(&tool["pack"])).or_default().push(tool);
     }
     let count = list(&manifest()["tools"]).len();
-    let mut page = format!(
+    let mut page = vec![format!(
         "# Tools\n\nMade from `didi --dump-tool-manifest`; do not edit. {count} tools. Arguments that every tool of a kind has \
          (`dry_run`, `confirmation_token`, `request_id`, `fields`) are told in [protocol.md](protocol.md). What a tool may be \
          refused with beside its own codes is in [errors.md](errors.md).\n"
-    );
+    )];
     for (pack, tools) in packs {
-        page += &format!("\n## {pack}\n");
+        page.push(format!("\n## {pack}\n"));
         for tool in tools {
-            page += &tool_entry(tool);
+            page.push(tool_entry(tool));
         }
     }
-    hold("tools.md", &page);
+    hold("tools.md", &page.concat());
 }
 
 fn tool_entry(tool: &Value) -> String {
-    let mut entry = format!("\n### {}\n\n{}\n\n", text(&tool["name"]), text(&tool["description"]));
+    let (name, about) = (text(&tool["name"]), text(&tool["description"]));
+    let mut entry = vec![format!("\n### {name}\n\n{about}\n\n")];
     let mut facts = vec![format!("{} list", text(&tool["profile"])), words(&tool["modes"])];
     if !list(&tool["sessions"]).is_empty() {
         facts.push(format!("in {}", words(&tool["sessions"])));
@@ -76,16 +77,16 @@ fn tool_entry(tool: &Value) -> String {
     if let Some(bound) = tool["bound"].as_str() {
         facts.push(format!("bounded by {bound}"));
     }
-    entry += &format!("{}.\n", facts.join("; "));
+    entry.push(format!("{}.\n", facts.join("; ")));
     if !list(&tool["legacy_names"]).is_empty() {
-        entry += &format!("Older names: {}.\n", words(&tool["legacy_names"]));
+        entry.push(format!("Older names: {}.\n", words(&tool["legacy_names"])));
     }
-    entry += &arguments(&tool["input_schema"]);
+    entry.push(arguments(&tool["input_schema"]));
     let codes: Vec<&str> = list(&tool["codes"]).iter().map(|code| text(&code["name"])).collect();
     if !codes.is_empty() {
-        entry += &format!("\nCodes: `{}`.\n", codes.join("`, `"));
+        entry.push(format!("\nCodes: `{}`.\n", codes.join("`, `")));
     }
-    entry
+    entry.concat()
 }
 
 fn effect(effects: &Value) -> &'static str {
@@ -110,49 +111,45 @@ fn arguments(schema: &Value) -> String {
     if own.is_empty() {
         return String::new();
     }
-    let mut table = "\n| argument | takes | |\n| --- | --- | --- |\n".to_owned();
+    let mut table = vec!["\n| argument | takes | |\n| --- | --- | --- |\n".to_owned()];
     for (name, property) in own {
         let needed = if required.contains(&Value::from(name.as_str())) { ", required" } else { "" };
         let about = cell(text(&property["description"]));
-        table += &format!("| `{name}` | {}{needed} | {about} |\n", cell(&taken(property)));
+        let taken = cell(&taken(property));
+        table.push(format!("| `{name}` | {taken}{needed} | {about} |\n"));
     }
-    table
+    table.concat()
 }
 
 /// A property's type with its bounds.
 fn taken(property: &Value) -> String {
     let kinds = &property["type"];
-    let mut taken = if kinds.is_string() {
+    let words_of = list(&property["enum"]);
+    let kind = if !words_of.is_empty() {
+        words_of.iter().map(|word| format!("`{}`", text(word))).collect::<Vec<_>>().join(", ")
+    } else if kinds.is_string() {
         text(kinds).to_owned()
     } else if list(kinds).len() > 4 {
         "any value".into()
     } else {
         words(kinds).replace(", ", " or ")
     };
-    if !list(&property["enum"]).is_empty() {
-        taken = list(&property["enum"])
-            .iter()
-            .map(|word| format!("`{}`", text(word)))
-            .collect::<Vec<_>>()
-            .join(", ");
-    }
-    for (names, unit) in [
-        (["minimum", "maximum"], ""),
-        (["minLength", "maxLength"], " characters"),
-        (["minItems", "maxItems"], " items"),
-    ] {
-        let [least, most] = names.map(|name| property[name].as_f64());
-        taken += &match (least, most) {
-            (Some(least), Some(most)) => format!(", {least} to {most}{unit}"),
-            (Some(least), None) => format!(", at least {least}{unit}"),
-            (None, Some(most)) => format!(", at most {most}{unit}"),
-            (None, None) => String::new(),
-        };
-    }
-    if let Some(default) = property.get("default") {
-        taken += &format!(", usually `{default}`");
-    }
-    taken
+    let bounds = [
+        ("minimum", "maximum", ""),
+        ("minLength", "maxLength", " characters"),
+        ("minItems", "maxItems", " items"),
+    ];
+    let mut parts = vec![kind];
+    parts.extend(bounds.iter().filter_map(|(least, most, unit)| {
+        match (property[least].as_f64(), property[most].as_f64()) {
+            (Some(least), Some(most)) => Some(format!("{least} to {most}{unit}")),
+            (Some(least), None) => Some(format!("at least {least}{unit}")),
+            (None, Some(most)) => Some(format!("at most {most}{unit}")),
+            (None, None) => None,
+        }
+    }));
+    parts.extend(property.get("default").map(|default| format!("usually `{default}`")));
+    parts.join(", ")
 }
 
 #[test]
