@@ -9,7 +9,7 @@ use crate::{detached::Detached, refuse::invalid};
 #[cfg(test)]
 mod tests;
 
-const WORK: Detached =
+pub(crate) const WORK: Detached =
     Detached { begin: "asset.reimport", status: "asset.reimportStatus", id: "reimport_id" };
 
 /// Longest wait of a call, and the usual one of a job, in milliseconds.
@@ -17,13 +17,13 @@ const CALL_MS: u64 = 10_000;
 const JOB_MS: u64 = 300_000;
 
 /// The editor could not import a file.
-const IMPORT_FAILED: Code = Code::new(422, "asset_import_failed");
+pub(crate) const IMPORT_FAILED: Code = Code::new(422, "asset_import_failed");
 /// The editor's index has no such file.
 const NOT_INDEXED: Code = Code::new(409, "asset_not_indexed");
 /// Another import goes on.
 const REIMPORT_ACTIVE: Code = Code::new(409, "asset_reimport_active");
 /// The editor did not come to it in time.
-const IDLE_TIMEOUT: Code = Code::new(504, "reimport_idle_timeout");
+pub(crate) const IDLE_TIMEOUT: Code = Code::new(504, "reimport_idle_timeout");
 /// So long a wait takes a job.
 const NEEDS_JOB: Code = Code::new(400, "reimport_needs_job");
 /// Nobody asked for the work for too long.

@@ -10,6 +10,7 @@ mod audit_assets;
 mod blackboard;
 mod board;
 mod code;
+mod configure_import;
 mod detached;
 mod get_setting;
 mod get_uid_map;
@@ -74,6 +75,7 @@ impl ToolPack for ProjectPack {
             set_input_action::tool(),
             remove_input_action::tool(),
             asset_reimport::tool(),
+            configure_import::tool(),
             reload_project::tool(),
             get_uid_map::tool(),
             run_tests::tool(),

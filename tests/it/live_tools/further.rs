@@ -193,3 +193,83 @@ fn a_game_that_the_editor_starts_has_the_debug_hints() {
         assert_eq!(caller.refused("viewport_toggle_debug_draw", arguments), "invalid_arguments");
     }
 }
+
+/// A second of silence, as a WAV file of one channel.
+fn silence() -> Vec<u8> {
+    const RATE: u32 = 8000;
+    let mut file = b"RIFF".to_vec();
+    file.extend((36 + RATE).to_le_bytes());
+    file.extend(b"WAVEfmt ");
+    file.extend(16_u32.to_le_bytes());
+    file.extend([1_u16, 1].iter().flat_map(|one| one.to_le_bytes()));
+    file.extend(RATE.to_le_bytes());
+    file.extend(RATE.to_le_bytes());
+    file.extend([1_u16, 8].iter().flat_map(|one| one.to_le_bytes()));
+    file.extend(b"data");
+    file.extend(RATE.to_le_bytes());
+    file.resize(file.len() + RATE as usize, 128);
+    file
+}
+
+#[test]
+fn import_options_are_those_that_a_separate_engine_loads() {
+    let project = Project::sample();
+    std::fs::write(project.file("beep.wav"), silence()).unwrap();
+    let Some(_engine) = Engine::editor(&project) else { return };
+    let mut caller = Caller::of(&project);
+    let seen = |project: &Project| {
+        ask_engine(
+            project,
+            "var beep = load(\"res://beep.wav\")\nreturn [load(\"res://icon.svg\").get_width(), beep.loop_mode, beep.loop_end]",
+        )
+    };
+    caller.done("asset_reimport", json!({"paths": ["res://beep.wav"]}));
+    let before = seen(&project);
+    let ask = |asset: &str, options: Value| json!({"asset_path": asset, "options": options});
+    let sidecar = project.text("icon.svg.import").unwrap();
+    let mut preview = ask("res://icon.svg", json!({"svg/scale": 2}));
+    preview["dry_run"] = true.into();
+    let preview = caller.done("asset_configure_import", preview)["mutation_preview"].clone();
+    assert_eq!(preview["changes"][0]["before"]["options"]["svg/scale"], 1.0, "{preview}");
+    assert_eq!(project.text("icon.svg.import").unwrap(), sidecar, "a preview writes nothing");
+    let picture =
+        caller.done("asset_configure_import", ask("res://icon.svg", json!({"svg/scale": 2})));
+    assert_eq!(
+        (&picture["options"]["svg/scale"], &picture["verified"]),
+        (&json!(2.0), &json!(true)),
+        "{picture}"
+    );
+    let looped = ask("res://beep.wav", json!({"edit/loop_mode": "forward", "edit/loop_end": 4000}));
+    let sound = caller.done("asset_configure_import", looped);
+    assert_eq!(sound["stream"]["loop_mode"], 1, "{sound}");
+    let width = before[0].as_f64().unwrap();
+    let after = seen(&project);
+    assert_eq!(
+        (&after[0].as_f64(), &after[1].as_f64(), &after[2].as_f64()),
+        (&Some(width * 2.0), &Some(1.0), &Some(4000.0))
+    );
+    for done in [picture, sound] {
+        caller.done("asset_configure_import", done["way_back"]["arguments"].clone());
+    }
+    assert_eq!(seen(&project), before);
+    for (asset, options, code) in [
+        ("res://icon.svg", json!({"svg/scal": 2}), "invalid_arguments"),
+        ("res://icon.svg", json!({"svg/scale": "big"}), "invalid_arguments"),
+        ("res://beep.wav", json!({"edit/loop_mode": 5}), "invalid_arguments"),
+        ("res://beep.wav", json!({"edit/loop_mode": "around"}), "invalid_arguments"),
+        ("res://beep.wav", json!({"edit/loop_end": -2}), "invalid_arguments"),
+        ("res://levels/meadow.tscn", json!({"x": 1}), "no_import_metadata"),
+    ] {
+        let asked = ask(asset, options);
+        assert_eq!(caller.refused("asset_configure_import", asked.clone()), code, "{asked}");
+    }
+    let text = project.text("beep.wav.import").unwrap();
+    project.write("beep.wav.import", text.replace("importer=\"wav\"", "importer="));
+    let asked = ask("res://beep.wav", json!({"edit/loop_end": 1}));
+    assert_eq!(
+        caller.refused("asset_configure_import", asked.clone()),
+        "unparseable_import_metadata"
+    );
+    project.write("beep.wav.import", "[remap]\n\nimporter=\"wav\"\n");
+    assert_eq!(caller.refused("asset_configure_import", asked), "hand_edited_import_metadata");
+}

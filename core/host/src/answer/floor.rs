@@ -165,6 +165,11 @@ const BY_LIVE_CODE: &[(&str, Remedy)] = &[
         Remedy::NextCall("scene_get_hierarchy", "lists the nodes there are"),
     ),
     ("gridmap_target_wrong_type", Remedy::Field("gridmap_path")),
+    (
+        "hand_edited_import_metadata",
+        Remedy::NextCall("asset_reimport", "imports the file as it is now"),
+    ),
+    ("import_change_not_held", Remedy::Field("options")),
     ("input_action_not_found", Remedy::Field("action")),
     ("input_queue_full", Remedy::NextCall("runtime_step", "hands the held events over")),
     ("invalid_undo_reference", Remedy::Field("journal_entry")),
@@ -184,6 +189,7 @@ const BY_LIVE_CODE: &[(&str, Remedy)] = &[
         Remedy::Nothing("the next change sets the file aside and begins a new one"),
     ),
     ("library_path_case_mismatch", Remedy::Field("library_path")),
+    ("load_failed", Remedy::NextCall("asset_reimport", "imports the file anew")),
     ("malformed_input_map_entry", Remedy::RetryWith("replace", true)),
     ("method_not_declared", Remedy::Field("method_name")),
     ("method_private", Remedy::Field("method_name")),
@@ -192,6 +198,13 @@ const BY_LIVE_CODE: &[(&str, Remedy)] = &[
         Remedy::NextCall("signal_list_connections", "lists the connections there are"),
     ),
     ("no_edited_scene", Remedy::NextCall("scene_open", "opens a scene to edit")),
+    (
+        "no_import_metadata",
+        Remedy::NextCall(
+            "asset_reimport",
+            "imports the file, which writes what it is imported with",
+        ),
+    ),
     (
         "no_navigation_map",
         Remedy::NextCall("runtime_list_sessions", "finds a game, whose map is kept up"),
@@ -302,6 +315,10 @@ const BY_LIVE_CODE: &[(&str, Remedy)] = &[
             "runtime_list_sessions",
             "shows whether the engine still runs; read back what was done before it is sent again",
         ),
+    ),
+    (
+        "unparseable_import_metadata",
+        Remedy::Nothing("the file has to be mended at the line that is named"),
     ),
     ("unsafe_expression", Remedy::Field("expression")),
     ("unsaved_changes", Remedy::RetryWith("discard_unsaved", true)),

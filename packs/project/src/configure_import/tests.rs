@@ -1,0 +1,92 @@
+//! Options are checked against the file, written, imported and read back; what is not held is put back.
+
+use std::fs;
+
+use didi_plugin_api::{prelude::*, testkit::Kit};
+
+use crate::ProjectPack;
+
+const SIDECAR: &str = "[remap]\n\nimporter=\"texture\"\nuid=\"uid://abc\"\n\n[params]\n\nmipmaps/generate=false\nmipmaps/limit=-1\nsvg/scale=1.0\n";
+
+/// A kit whose editor imports, and writes so many scales into the file when it does.
+fn editor(scale: Option<&'static str>) -> (tempfile::TempDir, Kit) {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.svg"), "").unwrap();
+    let file = folder.path().join("a.svg.import");
+    fs::write(&file, SIDECAR).unwrap();
+    let kit =
+        Kit::open::<ProjectPack>(folder.path()).mode(Mode::Live).bridge(move |method, params| {
+            assert_eq!((method, &params["paths"]), ("asset.reimport", &json!(["res://a.svg"])));
+            if let Some(scale) = scale {
+                let text = fs::read_to_string(&file).unwrap();
+                fs::write(&file, text.replace("svg/scale=2.0", scale)).unwrap();
+            }
+            Ok(json!({"reimported": params["paths"]}))
+        });
+    (folder, kit)
+}
+
+fn ask(options: Value) -> Value {
+    json!({"asset_path": "res://a.svg", "options": options})
+}
+
+#[test]
+fn options_are_written_and_the_answer_tells_the_way_back() {
+    let (folder, kit) = editor(None);
+    let options = json!({"svg/scale": 2, "mipmaps/generate": true});
+    let target = kit.preview("asset_configure_import", &ask(options.clone())).unwrap();
+    assert_eq!(target.before["options"], json!({"svg/scale": 1.0, "mipmaps/generate": false}));
+    assert_eq!(target.after.unwrap()["options"]["svg/scale"], 2.0);
+    let done = kit.call("asset_configure_import", &ask(options)).unwrap();
+    assert_eq!(
+        done["way_back"]["arguments"]["options"],
+        json!({"svg/scale": 1.0, "mipmaps/generate": false})
+    );
+    assert_eq!((&done["uid"], &done["stream"]), (&json!("uid://abc"), &Value::Null));
+    let wanted =
+        SIDECAR.replace("generate=false", "generate=true").replace("scale=1.0", "scale=2.0");
+    assert_eq!(fs::read_to_string(folder.path().join("a.svg.import")).unwrap(), wanted);
+}
+
+#[test]
+fn what_the_engine_does_not_hold_is_put_back() {
+    let (folder, kit) = editor(Some("svg/scale=1.5"));
+    let refusal = kit.call("asset_configure_import", &ask(json!({"svg/scale": 2}))).unwrap_err();
+    assert_eq!(refusal.code.name, "import_change_not_held");
+    assert_eq!(
+        refusal.data["divergences"][0],
+        json!({"key": "svg/scale", "requested": 2.0, "observed": 1.5})
+    );
+    assert_eq!(refusal.data["rolled_back"], true);
+    assert_eq!(fs::read_to_string(folder.path().join("a.svg.import")).unwrap(), SIDECAR);
+}
+
+#[test]
+fn what_the_file_does_not_have_is_refused_and_nothing_is_written() {
+    let (folder, kit) = editor(None);
+    for (options, key) in [
+        (json!({"svg/scal": 2}), "svg/scal"),
+        (json!({"svg/scale": "big"}), "svg/scale"),
+        (json!({"mipmaps/generate": 1}), "mipmaps/generate"),
+    ] {
+        let refusal = kit.call("asset_configure_import", &ask(options)).unwrap_err();
+        assert_eq!((refusal.code.status, &refusal.data["key"]), (400, &json!(key)), "{refusal:?}");
+    }
+    let file = folder.path().join("a.svg.import");
+    assert_eq!(fs::read_to_string(&file).unwrap(), SIDECAR);
+    for (text, code) in [
+        ("[remap]\n\nimporter=\"texture\"\n", "hand_edited_import_metadata"),
+        ("[remap]\n\nimporter=\n", "unparseable_import_metadata"),
+    ] {
+        fs::write(&file, text).unwrap();
+        let refusal =
+            kit.call("asset_configure_import", &ask(json!({"svg/scale": 2}))).unwrap_err();
+        assert_eq!(refusal.code.name, code, "{refusal:?}");
+    }
+    fs::remove_file(&file).unwrap();
+    let refusal = kit.call("asset_configure_import", &ask(json!({"svg/scale": 2}))).unwrap_err();
+    assert_eq!(
+        (refusal.code.name.as_ref(), &refusal.data["next_call"]["tool"]),
+        ("no_import_metadata", &json!("asset_reimport"))
+    );
+}
