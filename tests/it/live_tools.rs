@@ -1,6 +1,7 @@
 //! The live tools through the real server, in a real editor and a real game, as a client calls them. Effects are
 //! looked at in saved files, by a separate engine, or in the engine's own state; never in a tool's own answer.
 
+mod bakes;
 mod behind;
 mod edits;
 mod further;

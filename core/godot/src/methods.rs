@@ -74,6 +74,7 @@ const METHODS: &[(&str, Run)] = &[
     ("editor.undo", Now(editor::undo::run)),
     ("engine.classExists", Now(engine::class_exists::run)),
     ("gridmap.setCells", Change(gridmap::set_cells::plan)),
+    ("nav.bakeMesh", Change(nav::bake_mesh::plan)),
     ("nav.queryPath", Now(nav::query_path::run)),
     ("physics.clearance", Now(physics::clearance::run)),
     ("physics.raycast", Now(physics::raycast::run)),

@@ -114,6 +114,8 @@ impl Method {
                 Duration::from_millis(number("duration_ms"))
             }
             "scene.callMethod" => Duration::from_secs(number("timeout_seconds")),
+            // How long a bake takes is known when it is done.
+            "nav.bakeMesh" => MAX_EXTRA_TIME,
             _ => Duration::ZERO,
         };
         asked.min(MAX_EXTRA_TIME)
@@ -180,6 +182,7 @@ pub const METHODS: &[Method] = &[
     reads("engine.classExists", Kinds::BOTH),
     changes("export.reloadPresets", Kinds::EDITOR),
     changes("gridmap.setCells", Kinds::EDITOR),
+    changes("nav.bakeMesh", Kinds::EDITOR),
     reads("nav.queryPath", Kinds::BOTH),
     reads("physics.clearance", Kinds::BOTH),
     reads("physics.raycast", Kinds::BOTH),

@@ -12,6 +12,7 @@ use didi_plugin_api::prelude::*;
 mod add_bus;
 mod add_library;
 mod add_to_group;
+mod bake_mesh;
 mod call_method;
 mod clearance;
 mod close;
@@ -99,6 +100,7 @@ pub(crate) fn tools() -> Vec<Tool> {
         frustum::tool(),
         query_path::tool(),
         simulate_step::tool(),
+        bake_mesh::tool(),
     ]
 }
 

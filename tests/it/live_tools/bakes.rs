@@ -1,0 +1,125 @@
+//! Navigation meshes baked in a real editor: a way that was not there before is there after, for the editor and for an
+//! engine that loads the saved scene.
+
+use didi_tests::{
+    Caller, Project,
+    live::{Engine, ask_engine},
+};
+use serde_json::{Value, json};
+
+/// A floor of 20 by 20, a wall with a gap is left out, and regions that can't be baked.
+const YARD: &str = r#"[gd_scene load_steps=7 format=3 uid="uid://c8xk2v0yard01"]
+
+[sub_resource type="NavigationMesh" id="n"]
+geometry_parsed_geometry_type = 1
+
+[sub_resource type="NavigationMesh" id="e"]
+geometry_parsed_geometry_type = 1
+
+[sub_resource type="BoxShape3D" id="f"]
+size = Vector3(20, 1, 20)
+
+[sub_resource type="NavigationPolygon" id="p"]
+outlines = Array[PackedVector2Array]([PackedVector2Array(0, 0, 400, 0, 400, 400, 0, 400)])
+agent_radius = 5.0
+
+[node name="Yard" type="Node3D"]
+
+[node name="Region" type="NavigationRegion3D" parent="."]
+navigation_mesh = SubResource("n")
+
+[node name="Floor" type="StaticBody3D" parent="Region"]
+
+[node name="Shape" type="CollisionShape3D" parent="Region/Floor"]
+shape = SubResource("f")
+
+[node name="Empty" type="NavigationRegion3D" parent="."]
+navigation_mesh = SubResource("e")
+
+[node name="Bare" type="NavigationRegion3D" parent="."]
+
+[node name="Flat" type="NavigationRegion2D" parent="."]
+navigation_polygon = SubResource("p")
+"#;
+
+fn path(caller: &mut Caller) -> Value {
+    let ask =
+        json!({"start_point": {"x": -8, "y": 1, "z": -8}, "end_point": {"x": 8, "y": 1, "z": 8}});
+    let result = caller.result("nav_query_path", &ask);
+    result["structuredContent"]["reachable"].clone()
+}
+
+/// Asks until the map has taken the regions in, which it does in a later frame.
+fn await_path(caller: &mut Caller, wanted: &Value) {
+    let end = std::time::Instant::now() + didi_tests::server::PATIENCE;
+    while path(caller) != *wanted {
+        assert!(std::time::Instant::now() < end, "the path does not become {wanted}");
+        caller.done("runtime_get_tree", json!({"max_depth": 0}));
+    }
+}
+
+#[test]
+fn a_baked_region_makes_a_way_and_undo_takes_it_away() {
+    let project = Project::sample();
+    project.write("yard.tscn", YARD);
+    let Some(_engine) = Engine::editor(&project) else { return };
+    let mut caller = Caller::of(&project);
+    caller.done("scene_open", json!({"scene_path": "res://yard.tscn"}));
+    let before = caller.saved(&project, "yard.tscn");
+    assert_ne!(path(&mut caller), true, "nothing was baked yet");
+
+    let bake = json!({"nav_node_path": "Region"});
+    let mut dry = bake.clone();
+    dry["dry_run"] = true.into();
+    let preview = caller.done("nav_bake_mesh", dry);
+    assert_eq!(preview["mutation_preview"]["changes"][0]["before"]["polygons"], 0, "{preview}");
+    let baked = caller.done("nav_bake_mesh", bake.clone());
+    assert_eq!(baked["previous"]["polygons"], 0, "{baked}");
+    assert!(baked["polygons"].as_i64().unwrap() > 0, "{baked}");
+    await_path(&mut caller, &json!(true));
+    let after = caller.saved(&project, "yard.tscn");
+    let count = "var yard = load(\"res://yard.tscn\").instantiate()\n\
+        var told = [yard.get_node(\"Region\").navigation_mesh.get_polygon_count(), yard.get_node(\"Region\").navigation_mesh.get_vertices().size()]\n\
+        yard.free()\nreturn told";
+    assert_eq!(ask_engine(&project, count), json!([baked["polygons"], baked["vertices"]]));
+
+    caller.edits("editor_undo", json!({}));
+    assert_eq!(caller.saved(&project, "yard.tscn"), before, "undo takes the mesh away");
+    await_path(&mut caller, &json!(false));
+    caller.edits("editor_redo", json!({}));
+    assert_eq!(caller.saved(&project, "yard.tscn"), after, "redo brings it back");
+    let again = caller.done("nav_bake_mesh", bake);
+    assert_eq!(again["polygons"], baked["polygons"], "the same geometry, the same mesh");
+
+    let flat = caller.done("nav_bake_mesh", json!({"nav_node_path": "Flat"}));
+    assert_eq!(flat["type"], "NavigationRegion2D");
+    assert!(flat["polygons"].as_i64().unwrap() > 0, "{flat}");
+    // As a job it is read under its own name.
+    let job = json!({"nav_node_path": "Flat", "request_id": "bake-the-yard"});
+    let done = caller.finished("nav_bake_mesh", &job);
+    assert!(done["polygons"].as_i64().unwrap() > 0, "{done}");
+}
+
+#[test]
+fn what_cannot_be_baked_is_refused_and_stays_as_it_was() {
+    let project = Project::sample();
+    project.write("yard.tscn", YARD);
+    project.write("kept.tres", "[gd_resource type=\"NavigationMesh\" format=3 uid=\"uid://dkept0mesh001\"]\n\n[resource]\n");
+    let Some(_engine) = Engine::editor(&project) else { return };
+    let mut caller = Caller::of(&project);
+    caller.done("scene_open", json!({"scene_path": "res://yard.tscn"}));
+    let before = caller.saved(&project, "yard.tscn");
+    for (node, code) in [
+        ("Yard", "not_found"),
+        ("/root/Yard", "navigation_target_wrong_type"),
+        ("Bare", "navigation_mesh_missing"),
+        ("Empty", "navigation_bake_empty"),
+    ] {
+        assert_eq!(caller.refused("nav_bake_mesh", json!({"nav_node_path": node})), code, "{node}");
+    }
+    assert_eq!(caller.saved(&project, "yard.tscn"), before);
+    let give = json!({"target_node": "Bare", "property_name": "navigation_mesh", "value": "res://kept.tres"});
+    caller.edits("scene_set_property", give);
+    let kept = json!({"nav_node_path": "Bare"});
+    assert_eq!(caller.refused("nav_bake_mesh", kept), "subresource_not_saved");
+}
