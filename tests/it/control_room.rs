@@ -18,6 +18,7 @@ const URI: &str = "ui://didi/control-room";
 const MIME_TYPE: &str = "text/html;profile=mcp-app";
 
 /// The browser; without one a test is left out, and with `CI=true` it fails.
+#[allow(clippy::print_stderr, reason = "a test that is left out says so")]
 fn browser() -> Option<PathBuf> {
     let names = ["chromium", "chromium-browser", "google-chrome"];
     let search = std::env::var_os("PATH").unwrap_or_default();
@@ -160,18 +161,11 @@ fn output_folder() -> PathBuf {
 }
 
 fn ascii(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    for letter in text.chars() {
-        if letter.is_ascii() {
-            plain.push(letter);
-        } else {
-            let mut units = [0; 2];
-            for unit in letter.encode_utf16(&mut units) {
-                plain.push_str(&format!("\\u{unit:04x}"));
-            }
-        }
-    }
-    plain
+    let unit = |unit: u16| match u8::try_from(unit) {
+        Ok(letter) if letter.is_ascii() => char::from(letter).to_string(),
+        _ => format!("\\u{unit:04x}"),
+    };
+    text.encode_utf16().map(unit).collect()
 }
 
 fn panel<'t>(told: &'t Value, name: &str) -> &'t Value {

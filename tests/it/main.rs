@@ -21,6 +21,7 @@ mod live_many;
 #[cfg(unix)]
 mod live_tools;
 mod packs;
+mod pages;
 mod paths;
 mod pipeline;
 mod pipeline_client;

@@ -18,6 +18,9 @@ use crate::{
 /// Where the descriptor is, below the project.
 pub const DESCRIPTOR: &str = ".didi/pipeline/.unity-pipeline-port";
 
+/// Between two looks at what gives no sign of itself; whoever is looked at needs the processor, too.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
+
 /// A server that serves.
 pub struct Pipeline {
     /// Its process.
@@ -46,7 +49,7 @@ pub fn until<T>(what: &str, look: impl Fn() -> Option<T>) -> T {
             return found;
         }
         assert!(Instant::now() < deadline, "{what} did not come about in {PATIENCE:?}");
-        thread::yield_now();
+        thread::sleep(BETWEEN_LOOKS);
     }
 }
 
@@ -142,11 +145,21 @@ impl Pipeline {
         self.get(&format!("/api/job?id={id}")).json()
     }
 
-    /// A job once it is in a state.
+    /// A job once it is in a state, asked for over one connection.
+    ///
+    /// # Panics
+    /// When it does not come to that.
     pub fn job_in(&self, id: &str, state: &str) -> Value {
-        until(&format!("the state {state}"), || {
-            Some(self.job(id)).filter(|job| job["state"] == state)
-        })
+        let deadline = Instant::now() + PATIENCE;
+        let mut http = self.connect();
+        loop {
+            let job = self.ask(&mut http, "GET", &format!("/api/job?id={id}"), "").json();
+            if job["state"] == state {
+                return job;
+            }
+            assert!(Instant::now() < deadline, "not {state} within {PATIENCE:?}: {job}");
+            thread::sleep(BETWEEN_LOOKS);
+        }
     }
 
     /// Ends it as a service manager does, and waits for its end.

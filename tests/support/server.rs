@@ -399,12 +399,12 @@ impl Server {
         Closed { status, took_ms, rest, log: self.log() }
     }
 
-    /// The next line of standard output, for a process that speaks no protocol there.
+    /// The next line of standard output, from a process that speaks no protocol there.
     ///
     /// # Panics
-    /// When none comes.
+    /// When none comes in time.
     pub fn output_line(&mut self) -> String {
-        self.lines.recv_timeout(PATIENCE).expect("a line of output comes")
+        self.lines.recv_timeout(PATIENCE).expect("a line comes")
     }
 
     /// Ends the process at once, as the system does it to a process that it has no memory for.

@@ -13,6 +13,8 @@ pub struct Call {
     pub method: &'static Method,
     /// The public parameters, without the token.
     pub params: Map<String, Value>,
+    /// The step of undo that it shares with other changes of this name.
+    pub undo_group: Option<String>,
 }
 
 /// How far a command came in its first frame.

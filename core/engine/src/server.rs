@@ -13,7 +13,8 @@ use std::{
 };
 
 use didi_wire::{
-    BridgeError, Descriptor, Request, Response, TOKEN_PARAM,
+    BridgeError, Descriptor, MAX_UNDO_GROUP_BYTES, Request, Response, TOKEN_PARAM,
+    UNDO_GROUP_PARAM,
     frame::{Decoder, FrameTooLong, encode},
     lock::{self, Holder},
     methods::{self, Effect, Lookup, Method, Thread},
@@ -156,12 +157,13 @@ impl Shared {
     }
 
     /// Answers one request.
-    fn answer(&self, method: &'static Method, params: Map<String, Value>) -> Answer {
+    fn answer(&self, method: &'static Method, mut params: Map<String, Value>) -> Answer {
+        let undo_group = undo_group(params.remove(UNDO_GROUP_PARAM))?;
         match method.thread {
             Thread::Bridge => self.at_once(method.name, params),
             Thread::Main => {
                 let limit = self.main_thread_deadline + method.extra_time(&params);
-                self.queue.run(Call { method, params }, limit)
+                self.queue.run(Call { method, params, undo_group }, limit)
             }
         }
     }
@@ -194,6 +196,19 @@ impl Shared {
             page["stream"] = stream.into();
         }
         Ok(page)
+    }
+}
+
+/// The step of undo that a request names, within its bound.
+fn undo_group(named: Option<Value>) -> Result<Option<String>, BridgeError> {
+    match named {
+        None => Ok(None),
+        Some(Value::String(name)) if name.len() <= MAX_UNDO_GROUP_BYTES => Ok(Some(name)),
+        Some(_) => {
+            let message =
+                format!("a step of undo has a name of at most {MAX_UNDO_GROUP_BYTES} bytes");
+            Err(BridgeError::new(400, "invalid_arguments", message).with("field", UNDO_GROUP_PARAM))
+        }
     }
 }
 
@@ -300,11 +315,6 @@ fn known(name: &str) -> Result<&'static Method, BridgeError> {
     match methods::lookup(name) {
         Lookup::Method(method) => Ok(method),
         Lookup::OfflineOnly => refuse(409, "offline_only_method", "is done without an engine"),
-        Lookup::Reserved => refuse(
-            501,
-            "not_implemented",
-            "is registered for compatibility but has no trustworthy live implementation",
-        ),
         Lookup::Unknown => refuse(404, "unknown_method", "is no method of the bridge"),
     }
 }

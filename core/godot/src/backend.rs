@@ -9,7 +9,10 @@ use crate::{
     background,
     change::Change,
     dialogs,
-    edit::history::{self, Histories},
+    edit::{
+        group,
+        history::{self, Histories},
+    },
     methods::{self, Context, Run},
     waiting::{self, Readiness},
 };
@@ -28,6 +31,25 @@ impl GodotBackend {
 
 impl Backend for GodotBackend {
     fn begin(&mut self, call: &Call) -> Step {
+        group::run(call.undo_group.as_ref(), || self.run(call))
+    }
+
+    fn each_frame(&mut self) {
+        background::look();
+        let activity = &self.context.shared.activity;
+        activity.frame(self.readiness.has_started(), waiting::is_importing());
+        if self.context.kind == SessionKind::Editor {
+            activity.look_at_dialogs(dialogs::open);
+        }
+    }
+
+    fn is_ready(&mut self) -> bool {
+        self.readiness.look()
+    }
+}
+
+impl GodotBackend {
+    fn run(&self, call: &Call) -> Step {
         let Some(run) = methods::find(call.method.name) else {
             let message = format!("`{}` is not built into this extension", call.method.name);
             return Step::Done(Err(BridgeError::new(501, "not_implemented", message)));
@@ -52,18 +74,5 @@ impl Backend for GodotBackend {
                 Err(refused) => Step::Done(Err(refused)),
             },
         }
-    }
-
-    fn each_frame(&mut self) {
-        background::look();
-        let activity = &self.context.shared.activity;
-        activity.frame(self.readiness.has_started(), waiting::is_importing());
-        if self.context.kind == SessionKind::Editor {
-            activity.look_at_dialogs(dialogs::open);
-        }
-    }
-
-    fn is_ready(&mut self) -> bool {
-        self.readiness.look()
     }
 }

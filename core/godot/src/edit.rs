@@ -1,11 +1,12 @@
 //! The one way in which a scene changes: an action of the editor's undo history.
 
+pub(crate) mod group;
 pub(crate) mod history;
 pub(crate) mod owned;
 
 use didi_wire::BridgeError;
 use godot::{
-    classes::{EditorInterface, EditorUndoRedoManager, Node, Object},
+    classes::{EditorInterface, EditorUndoRedoManager, Node, Object, undo_redo::MergeMode},
     prelude::*,
 };
 use serde_json::{Map, Value};
@@ -27,7 +28,14 @@ impl Edit {
         let manager = EditorInterface::singleton().get_editor_undo_redo();
         let mut manager = manager
             .ok_or_else(|| refuse::engine("undo_unavailable", "the editor has no undo history"))?;
-        manager.create_action_ex(name).custom_context(root).done();
+        match group::current() {
+            Some(group) => manager
+                .create_action_ex(&group)
+                .merge_mode(MergeMode::ALL)
+                .custom_context(root)
+                .done(),
+            None => manager.create_action_ex(name).custom_context(root).done(),
+        }
         Ok(Edit { manager })
     }
 

@@ -28,7 +28,7 @@ use didi_plugin_api::{
     refusal::{Code, Refusal, codes},
 };
 use didi_wire::{
-    QUIET_ENGINE_VAR,
+    QUIET_ENGINE_VAR, SessionKind, UNDO_GROUP_PARAM,
     methods::{self, Effect, Lookup},
 };
 use serde::{Serialize, de::DeserializeOwned};
@@ -123,6 +123,7 @@ pub struct Services {
     session: Option<String>,
     plan: Option<Box<RawValue>>,
     caller: FileCaller,
+    undo_group: Option<String>,
     done: Mutex<Done>,
     games: Mutex<BTreeMap<String, games::Game>>,
     scratch: Mutex<Option<TempDir>>,
@@ -197,6 +198,7 @@ impl Services {
             methods: vec![],
             session: None,
             plan: None,
+            undo_group: None,
             caller: FileCaller::default(),
             done: Mutex::default(),
             games: Mutex::default(),
@@ -223,6 +225,13 @@ impl Services {
     #[must_use]
     pub fn beside(mut self, caller: FileCaller) -> Self {
         self.caller = caller;
+        self
+    }
+
+    /// The same, for a change that shares a step of an editor's undo history with others.
+    #[must_use]
+    pub fn grouped(mut self, undo_group: Option<String>) -> Self {
+        self.undo_group = undo_group;
         self
     }
 
@@ -311,12 +320,18 @@ impl Services {
         if self.previews && !is_read(method) {
             return fault(format!("`{}` tried to change the engine in a preview", self.label));
         }
-        let params: Map<String, Value> = match serde_json::from_slice(params) {
+        let mut params: Map<String, Value> = match serde_json::from_slice(params) {
             Ok(params) => params,
             Err(error) => {
                 return fault(format!("the parameters of `{method}` are no object: {error}"));
             }
         };
+        if let Some(group) = &self.undo_group
+            && engine.kind() == SessionKind::Editor
+            && !is_read(method)
+        {
+            params.insert(UNDO_GROUP_PARAM.into(), group.clone().into());
+        }
         let limit = Duration::from_millis(limit_ms);
         answer(engine.call(method, &params, limit, &self.cancel).and_then(|it| self.take_in(it)))
     }

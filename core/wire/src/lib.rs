@@ -38,6 +38,13 @@ pub const PROTOCOL_VERSION: &str = "1.3";
 /// The member of a request's parameters that carries the token; stripped before a method sees them.
 pub const TOKEN_PARAM: &str = "_didi_session_token";
 
+/// The member of a request's parameters that names the step of undo which its change is part of; stripped, too. At most
+/// [`MAX_UNDO_GROUP_BYTES`] long.
+pub const UNDO_GROUP_PARAM: &str = "_didi_undo_group";
+
+/// Longest name of a step that several changes share.
+pub const MAX_UNDO_GROUP_BYTES: usize = 64;
+
 /// Set to anything but nothing in the environment of an engine that answers one question: it publishes no
 /// session.
 pub const QUIET_ENGINE_VAR: &str = "DIDI_NO_SESSION";

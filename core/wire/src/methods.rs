@@ -66,8 +66,6 @@ pub enum Lookup {
     Method(&'static Method),
     /// The name of something that the server does without an engine.
     OfflineOnly,
-    /// A name that is kept for later.
-    Reserved,
     /// No name at all.
     Unknown,
 }
@@ -138,7 +136,7 @@ pub fn lookup(name: &str) -> Lookup {
     if OFFLINE_ONLY.binary_search(&name).is_ok() {
         return Lookup::OfflineOnly;
     }
-    if RESERVED.contains(&name) { Lookup::Reserved } else { Lookup::Unknown }
+    Lookup::Unknown
 }
 
 const fn reads(name: &'static str, kinds: Kinds) -> Method {
@@ -272,6 +270,3 @@ pub const OFFLINE_ONLY: &[&str] = &[
     "shader.checkCompile",
     "vision.createTestLab",
 ];
-
-/// Names kept for later.
-pub const RESERVED: &[&str] = &[];

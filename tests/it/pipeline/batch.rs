@@ -233,6 +233,13 @@ fn a_failed_transaction_is_taken_back_in_the_editor() {
         "{told}"
     );
     assert!(tree().to_string().contains("Kept"));
+    assert!(told["undoGroup"].as_str().unwrap().starts_with("Batch "), "{told}");
+    // They are one step for whoever takes them back and makes them again.
+    pipeline.result("editor_undo", json!({}));
+    assert_eq!(tree()["root"], before["root"], "one step took both back");
+    pipeline.result("editor_redo", json!({}));
+    let again = tree().to_string();
+    assert!(again.contains("Kept") && again.contains("Also"), "{again}");
     // And without a transaction what was applied stays.
     let told = run(
         &pipeline,

@@ -50,8 +50,9 @@ impl Bench {
         name: &str,
     ) -> ScopedJoinHandle<'s, Answer> {
         let Lookup::Method(method) = methods::lookup(name) else { panic!("{name}") };
-        let caller =
-            scope.spawn(move || self.queue.run(Call { method, params: Map::new() }, PATIENCE));
+        let caller = scope.spawn(move || {
+            self.queue.run(Call { method, params: Map::new(), undo_group: None }, PATIENCE)
+        });
         assert!(self.queue.wait_until(Instant::now() + PATIENCE));
         caller
     }
@@ -188,7 +189,7 @@ fn at_most_64_commands_begin_in_a_frame() {
         let caller = scope.spawn(|| {
             let Lookup::Method(method) = methods::lookup("editor.getState") else { panic!() };
             for _ in 0..=MAX_COMMANDS_A_FRAME {
-                let call = Call { method, params: Map::new() };
+                let call = Call { method, params: Map::new(), undo_group: None };
                 bench.queue.run(call, PATIENCE).unwrap();
             }
         });

@@ -7,7 +7,7 @@ use super::*;
 
 fn call(name: &str) -> Call {
     let Lookup::Method(method) = methods::lookup(name) else { panic!("{name}") };
-    Call { method, params: Map::new() }
+    Call { method, params: Map::new(), undo_group: None }
 }
 
 /// Long enough for a loaded machine, and never waited for when all is well.

@@ -65,7 +65,6 @@ fn names_that_are_no_methods_are_told_apart() {
     let code = |name| code(&ask(&shared, name, json!({})));
     assert_eq!(code("scene.teleport"), (404, "unknown_method".into()));
     assert_eq!(code("script.reflectClass"), (409, "offline_only_method".into()));
-    assert_eq!(code("physics.simulateStep"), (501, "not_implemented".into()));
 }
 
 #[test]

@@ -89,6 +89,8 @@ pub struct Caller {
     pub waits: bool,
     /// Takes the names of the journal's entries of what the call changed.
     pub recorded: Option<Recorded>,
+    /// The step of an editor's undo history that the call's changes share with those of others.
+    pub undo_group: Option<String>,
 }
 
 /// How dispatch ends.

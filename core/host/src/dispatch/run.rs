@@ -56,6 +56,7 @@ pub fn run(approved: Approved, host: &Dispatcher) -> Result<Verdict, Refusal> {
         as_job: as_job || call.caller.waits,
         modern: call.caller.modern,
         recorded: call.caller.recorded,
+        undo_group: call.caller.undo_group,
     };
     if !as_job {
         return Ok(Verdict::Done(work.execute(&call.cancel, call.progress)));
@@ -81,6 +82,7 @@ struct Work {
     as_job: bool,
     modern: bool,
     recorded: Option<Recorded>,
+    undo_group: Option<String>,
 }
 
 impl Work {
@@ -104,7 +106,8 @@ impl Work {
             .over(&self.route, self.named_session.as_deref())
             .as_job(self.as_job)
             .beside(file_caller(&self.arguments, desc, self.modern))
-            .planned(plan);
+            .planned(plan)
+            .grouped(self.undo_group.take());
         let reply = self.tool.run(&to_bytes(&self.arguments), &services);
         let mut answer = read_answer(&reply, &desc.name);
         if let Err(refusal) = &mut answer {

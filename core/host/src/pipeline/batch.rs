@@ -8,7 +8,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::PoisonError,
     time::{Duration, Instant},
 };
 
@@ -24,7 +24,7 @@ use super::{
     queue::Run,
     run,
 };
-use crate::{catalog::Tool, dispatch::Recorded, source};
+use crate::{catalog::Tool, source};
 
 mod references;
 
@@ -176,6 +176,11 @@ impl Wish {
         self.transactional && self.on_error == OnError::Abort
     }
 
+    /// A name that no other step of an editor's history has.
+    fn undo_group(&self) -> Option<String> {
+        self.is_transactional().then(|| format!("Batch {}", source::random_hex::<4>()))
+    }
+
     fn ids(&self) -> Lookup<'_> {
         Lookup::of(self.operations.iter().map(|operation| operation.id.as_deref()))
     }
@@ -317,8 +322,8 @@ struct Batch<'a> {
     shown: Vec<Value>,
     shown_bytes: usize,
     applied: usize,
-    /// Entries of the journal, in their order.
-    recorded: Recorded,
+    /// Entries of the journal in their order, and the step of undo that they share.
+    shared: run::Shared,
 }
 
 impl<'a> Batch<'a> {
@@ -334,7 +339,7 @@ impl<'a> Batch<'a> {
             shown: vec![],
             shown_bytes: 0,
             applied: 0,
-            recorded: Arc::new(Mutex::default()),
+            shared: run::Shared { undo_group: wish.undo_group(), ..run::Shared::default() },
         }
     }
 
@@ -437,7 +442,7 @@ impl<'a> Batch<'a> {
         match self.book.tool(name) {
             Some(tool) => {
                 let host = &self.host.dispatcher;
-                run::run_in_lane(host, tool, arguments, &part, Some(&self.recorded))
+                run::run_in_lane(host, tool, arguments, &part, Some(&self.shared))
             }
             // Of the host's own commands this is the one that can be part of a batch.
             None => self.host.editor_status(),
@@ -469,7 +474,7 @@ impl<'a> Batch<'a> {
     }
 
     fn recorded(&self) -> Vec<String> {
-        self.recorded.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.shared.recorded.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn steps(&self, entry: &str) -> usize {
@@ -486,7 +491,13 @@ impl<'a> Batch<'a> {
         let Some(undo) = self.book.tool(UNDO) else { return false };
         // A batch that was cancelled is taken back all the same.
         let part = Run::uncancelled(UNDO);
+        // Operations that came soon after one another are one step.
+        let mut taken_back = vec![];
         for entry in self.recorded().iter().rev() {
+            let step = self.step(entry);
+            if taken_back.contains(&step) {
+                continue;
+            }
             let arguments =
                 json!({"journal_entry": entry}).as_object().cloned().unwrap_or_default();
             let reply = run::run_in_lane(&self.host.dispatcher, undo, arguments, &part, None);
@@ -494,8 +505,16 @@ impl<'a> Batch<'a> {
                 tracing::warn!(%entry, "a change of a batch could not be taken back: {}", fault.details);
                 return false;
             }
+            taken_back.push(step);
         }
         true
+    }
+
+    /// Which step of which history took an entry's change in.
+    fn step(&self, entry: &str) -> (Value, Value) {
+        let entry = self.host.dispatcher.journal.entry(entry).unwrap_or_default();
+        let step = &entry["undo"]["steps"][0];
+        (step["history_id"].clone(), step["version"].clone())
     }
 
     fn told(self, error: Option<String>, reverted: bool) -> Value {
@@ -513,6 +532,9 @@ impl<'a> Batch<'a> {
         }
         if !recorded.is_empty() {
             told["journalEntries"] = recorded.into();
+            if let Some(group) = self.shared.undo_group {
+                told["undoGroup"] = group.into();
+            }
         }
         told
     }

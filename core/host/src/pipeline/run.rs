@@ -43,13 +43,22 @@ pub fn cancelled() -> Reply {
     Reply::failed(400, "Command Execution Failed", message)
 }
 
-/// Runs a tool for a caller that holds the lane, if it is needed; `recorded` takes the names of the journal's entries.
+/// What the calls of a batch share.
+#[derive(Clone, Default)]
+pub struct Shared {
+    /// Takes the names of the journal's entries.
+    pub recorded: Recorded,
+    /// The one step of undo that they make in an editor, if they do.
+    pub undo_group: Option<String>,
+}
+
+/// Runs a tool for a caller that holds the lane, if it is needed.
 pub fn run_in_lane(
     host: &Dispatcher,
     tool: &Tool,
     mut arguments: Map<String, Value>,
     run: &Run,
-    recorded: Option<&Recorded>,
+    shared: Option<&Shared>,
 ) -> Reply {
     let confirmed = take_confirm(tool, &mut arguments);
     if arguments.get(DRY_RUN) == Some(&Value::Bool(true)) {
@@ -62,7 +71,7 @@ pub fn run_in_lane(
             Err(reply) => return *reply,
         };
     }
-    let outcome = match dispatch(host, tool, arguments.clone(), run, recorded) {
+    let outcome = match dispatch(host, tool, arguments.clone(), run, shared) {
         Ok(outcome) => outcome,
         Err(reply) => return *reply,
     };
@@ -108,13 +117,19 @@ fn dispatch(
     tool: &Tool,
     arguments: Map<String, Value>,
     run: &Run,
-    recorded: Option<&Recorded>,
+    shared: Option<&Shared>,
 ) -> Result<Outcome, Box<Reply>> {
-    let recorded = recorded.cloned();
+    let Shared { recorded, undo_group } = shared.cloned().unwrap_or_default();
     let call = Call {
         name: tool.desc.name.clone(),
         arguments,
-        caller: Caller { every_tool: true, waits: true, recorded, ..Caller::default() },
+        caller: Caller {
+            every_tool: true,
+            waits: true,
+            recorded: Some(recorded),
+            undo_group,
+            ..Caller::default()
+        },
         cancel: run.cancel.clone(),
         progress: run.progress_notes(),
     };

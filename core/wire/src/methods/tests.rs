@@ -11,7 +11,7 @@ fn method(name: &str) -> &'static Method {
 fn both_lists_are_sorted_and_name_nothing_twice() {
     assert!(METHODS.windows(2).all(|pair| pair[0].name < pair[1].name));
     assert!(OFFLINE_ONLY.is_sorted());
-    for name in OFFLINE_ONLY.iter().chain(RESERVED) {
+    for name in OFFLINE_ONLY {
         assert!(!METHODS.iter().any(|method| method.name == *name), "{name}");
     }
 }
@@ -81,7 +81,6 @@ fn a_watched_window_is_waited_for_and_bounded() {
 #[test]
 fn other_names_are_told_apart() {
     assert_eq!(lookup("script.reflectClass"), Lookup::OfflineOnly);
-    assert_eq!(lookup("physics.simulateStep"), Lookup::Reserved);
     assert_eq!(lookup("scene.teleport"), Lookup::Unknown);
     assert_eq!(lookup(""), Lookup::Unknown);
 }
