@@ -271,8 +271,11 @@ fn rows<'t>(text: &'t str, header: &str) -> Vec<(&'t str, &'t str)> {
     rows.map(|row| (row.split('`').nth(1).unwrap_or_default(), row)).collect()
 }
 
+/// Live tools whose bridge method no extension has yet: they answer from the files alone.
+const ROWLESS: [&str; 2] = ["project_add_export_preset", "viewport_capture_passes"];
+
 #[test]
-fn the_table_of_live_tools_has_every_one_of_the_core_profile() {
+fn the_table_of_live_tools_has_every_one() {
     let text = fs::read_to_string(repository().join("docs/testing.md")).unwrap();
     let rows = rows(&text, "| live tool |");
     let manifest = didi_tests::server::run(&["--dump-tool-manifest"]).out;
@@ -282,10 +285,11 @@ fn the_table_of_live_tools_has_every_one_of_the_core_profile() {
     };
     let live: Vec<_> = manifest["tools"].as_array().unwrap().iter().filter(is_live).collect();
     let name = |tool: &serde_json::Value| tool["name"].as_str().unwrap().to_owned();
-    let core: Vec<String> =
-        live.iter().filter(|tool| tool["profile"] == "core").map(|tool| name(tool)).collect();
-    assert!(core.len() > 30, "the manifest is read: {core:?}");
-    let missing = core.into_iter().filter(|tool| !rows.iter().any(|(name, _)| name == tool));
+    let names: Vec<String> = live.iter().map(|tool| name(tool)).collect();
+    assert!(names.len() > 60, "the manifest is read: {names:?}");
+    let has_row = |tool: &str| rows.iter().any(|(name, _)| *name == tool);
+    assert!(!ROWLESS.iter().any(|tool| has_row(tool)), "one that has its row is no exception");
+    let missing = names.into_iter().filter(|it| !has_row(it) && !ROWLESS.contains(&it.as_str()));
     none(missing.collect(), "live tools that docs/testing.md has no row for");
     let unreal = rows.iter().filter(|(row, _)| !live.iter().any(|tool| name(tool) == *row));
     none(unreal.map(|(row, _)| (*row).to_owned()).collect(), "rows of tools that are not live");

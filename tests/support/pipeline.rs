@@ -42,7 +42,7 @@ pub fn descriptor(project: &Path) -> Option<Value> {
 ///
 /// # Panics
 /// When it does not come.
-pub fn until<T>(what: &str, look: impl Fn() -> Option<T>) -> T {
+pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let deadline = Instant::now() + PATIENCE;
     loop {
         if let Some(found) = look() {

@@ -1,13 +1,16 @@
 //! Navigation meshes baked in a real editor: a way that was not there before is there after, for the editor and for an
 //! engine that loads the saved scene.
 
+use std::thread;
+
 use didi_tests::{
     Caller, Project,
     live::{Engine, ask_engine},
+    pipeline::until,
 };
 use serde_json::{Value, json};
 
-/// A floor of 20 by 20, a wall with a gap is left out, and regions that can't be baked.
+/// A floor of 20 by 20, a field of 400 by 400, and regions that can't be baked.
 const YARD: &str = r#"[gd_scene load_steps=7 format=3 uid="uid://c8xk2v0yard01"]
 
 [sub_resource type="NavigationMesh" id="n"]
@@ -110,7 +113,7 @@ fn what_cannot_be_baked_is_refused_and_stays_as_it_was() {
     caller.done("scene_open", json!({"scene_path": "res://yard.tscn"}));
     let before = caller.saved(&project, "yard.tscn");
     for (node, code) in [
-        ("Yard", "not_found"),
+        ("Nobody", "not_found"),
         ("/root/Yard", "navigation_target_wrong_type"),
         ("Bare", "navigation_mesh_missing"),
         ("Empty", "navigation_bake_empty"),
@@ -122,4 +125,33 @@ fn what_cannot_be_baked_is_refused_and_stays_as_it_was() {
     caller.edits("scene_set_property", give);
     let kept = json!({"nav_node_path": "Bare"});
     assert_eq!(caller.refused("nav_bake_mesh", kept), "subresource_not_saved");
+}
+
+#[test]
+fn a_scene_that_is_closed_while_it_is_baked_keeps_its_mesh() {
+    let project = Project::sample();
+    // Four million cells take longer than the frames in which the scene is closed.
+    let large = YARD.replace("size = Vector3(20, 1, 20)", "size = Vector3(100, 1, 100)").replace(
+        "geometry_parsed_geometry_type = 1",
+        "geometry_parsed_geometry_type = 1\ncell_size = 0.05",
+    );
+    project.write("yard.tscn", large);
+    let Some(engine) = Engine::editor(&project) else { return };
+    let mut client = engine.connect();
+    client.done("scene.open", json!({"scene_path": "res://levels/meadow.tscn"}));
+    // Which of the two comes first is not ours to say, so they are sent until the bake does.
+    until("a scene that is closed behind a bake", || {
+        client.done("scene.open", json!({"scene_path": "res://yard.tscn"}));
+        let mut other = engine.connect();
+        let baking = thread::spawn(move || {
+            let ended = other.ask("nav.bakeMesh", json!({"nav_node_path": "Region"}));
+            ended.map_err(|error| error.code_name().map(str::to_owned))
+        });
+        thread::yield_now();
+        client.done("scene.close", json!({"discard_unsaved": true}));
+        let ended = baking.join().unwrap();
+        (ended == Err(Some("edited_scene_changed".into()))).then_some(())
+    });
+    let text = project.text("yard.tscn").unwrap();
+    assert!(!text.contains("polygons"), "{text}");
 }

@@ -149,6 +149,7 @@ const BY_LIVE_CODE: &[(&str, Remedy)] = &[
     ("dirty_state_unavailable", Remedy::RetryWith("discard_unsaved", true)),
     ("duplicate_gridmap_position", Remedy::Field("cells")),
     ("duplicate_tilemap_coordinate", Remedy::Field("cells")),
+    ("edited_scene_changed", Remedy::RetryAfterMs(0)),
     ("editor_import_busy", Remedy::RetryAfterMs(2000)),
     ("editor_scanning", Remedy::RetryAfterMs(2000)),
     ("engine_default_action", Remedy::RetryWith("include_engine_defaults", true)),
@@ -197,6 +198,14 @@ const BY_LIVE_CODE: &[(&str, Remedy)] = &[
         "missing_or_ambiguous_signal_connection",
         Remedy::NextCall("signal_list_connections", "lists the connections there are"),
     ),
+    (
+        "navigation_bake_empty",
+        Remedy::Nothing(
+            "the region's mesh says which geometry it looks at, and there is none of it",
+        ),
+    ),
+    ("navigation_mesh_missing", Remedy::NextCall("scene_set_property", "gives the region a mesh")),
+    ("navigation_target_wrong_type", Remedy::Field("nav_node_path")),
     ("no_edited_scene", Remedy::NextCall("scene_open", "opens a scene to edit")),
     (
         "no_import_metadata",

@@ -134,7 +134,7 @@ fn parse(bytes: &[u8]) -> Result<ConfigFile<'_>, Refusal> {
 fn unknown(file: &ConfigFile<'_>, importer: &str, key: &str) -> Refusal {
     let mut names: Vec<String> = file
         .sections_named(PARAMS)
-        .flat_map(|section| section.entries())
+        .flat_map(didi_formats::config::ConfigSection::entries)
         .map(|entry| entry.key.clone().into_owned())
         .collect();
     names.sort_unstable();

@@ -1,4 +1,5 @@
 //! Options are checked against the file, written, imported and read back; what is not held is put back.
+#![allow(clippy::disallowed_methods, reason = "lays plain files out for the test")]
 
 use std::fs;
 

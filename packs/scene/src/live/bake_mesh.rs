@@ -28,7 +28,7 @@ pub(crate) fn tool() -> Tool {
     edit::<Args>(
         "nav_bake_mesh",
         "Bakes the navigation mesh of a NavigationRegion2D or 3D of the open scene. Undoable.",
-        Effects::SETS,
+        Effects::CHANGES,
         METHOD,
         |args| &args.nav_node_path,
     )

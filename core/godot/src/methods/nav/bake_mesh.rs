@@ -136,7 +136,7 @@ fn begin(region: Region) -> Begun {
     let missing = || refuse::engine("navigation_unavailable", "the engine has no navigation");
     let mut server = Engine::singleton().get_singleton(region.kind.server).ok_or_else(missing)?;
     let geometry = ClassDb::singleton().instantiate(region.kind.geometry);
-    let copy = region.mesh.duplicate().ok_or_else(missing)?;
+    let copy = region.mesh.duplicate_resource();
     let (mesh, data) = (copy.to_variant(), geometry.clone());
     server.call(
         "parse_source_geometry_data",
