@@ -3,7 +3,10 @@
 //! `cargo build --workspace --release` and `cargo bench -p didi-tests --bench bridge`; needs a Godot and the built extension.
 #![allow(clippy::disallowed_methods, reason = "a benchmark starts programs and reads the clock")]
 
-use std::time::{Duration, Instant};
+use std::{
+    process::Command,
+    time::{Duration, Instant},
+};
 
 use didi_tests::{
     Project,
@@ -34,7 +37,7 @@ fn main() {
     run("game: a read in a run of calls", &mut client, "runtime.getTree", &json!({"max_depth": 0}));
 }
 
-/// An editor with a window, which nobody has given the focus.
+/// An editor with a window: one that nobody has given the focus, and then one that has it, where `xdotool` is installed.
 fn windowed() {
     let project = Project::sample();
     let display = Display::start();
@@ -48,6 +51,33 @@ fn windowed() {
     run("windowed editor: a read in a run of calls", &mut client, "editor.openScenes", &json!({}));
     after_pauses(&mut client);
     writes(&mut client);
+    drop(client);
+    if !has_focus(&display, &editor) {
+        return print("focused editor: not measured, as nothing gives it the focus");
+    }
+    idle("focused editor", &editor);
+    let mut client = editor.connect();
+    run("focused editor: a read in a run of calls", &mut client, "editor.openScenes", &json!({}));
+    after_pauses(&mut client);
+}
+
+/// Gives the focus to an editor's window; whether it then has it.
+fn has_focus(display: &Display, engine: &Engine) -> bool {
+    let pid = engine.pid().to_string();
+    let asked = Command::new("xdotool")
+        .env("DISPLAY", display.name())
+        .args([
+            "search",
+            "--onlyvisible",
+            "--pid",
+            &pid,
+            "windowfocus",
+            "--sync",
+            "getwindowfocus",
+            "getwindowpid",
+        ])
+        .output();
+    asked.is_ok_and(|said| String::from_utf8_lossy(&said.stdout).trim() == pid)
 }
 
 /// What an engine holds more of after many commands.
