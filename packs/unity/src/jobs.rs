@@ -15,7 +15,7 @@ struct Args {
     /// Name or folder; else the only one that runs.
     #[schemars(length(max = 1024))]
     instance: Option<String>,
-    /// From unity_run_command.
+    /// From `unity_run_command`.
     #[schemars(length(min = 1, max = 256))]
     job_id: String,
 }

@@ -1,6 +1,6 @@
 //! The client on the command line: `didi command`, `job`, `status`, `list`.
 //!
-//! [`link`] is whom a command goes to, [`command`], [`job`] and [`status`] what is asked, [`outcome`] how it ended
+//! [`link`] is whom a command goes to, [`mod@command`], [`mod@job`] and [`mod@status`] what is asked, [`outcome`] how it ended
 //! and with which exit code, [`output`] what is printed.
 //!
 //! Spec: P-71, the client on the command line.
