@@ -23,7 +23,7 @@ struct Args {
     /// Name or folder; else the only one that runs.
     #[schemars(length(max = 1024))]
     instance: Option<String>,
-    /// A command's name, with parameters. Or `argv`, or `command_line`.
+    /// A command's name, with parameters. Or argv, or `command_line`.
     #[schemars(length(max = 256))]
     command: Option<String>,
     parameters: Option<Map<String, Value>>,
