@@ -64,20 +64,15 @@ fn windowed() {
 /// Gives the focus to an editor's window; whether it then has it.
 fn has_focus(display: &Display, engine: &Engine) -> bool {
     let pid = engine.pid().to_string();
-    let asked = Command::new("xdotool")
-        .env("DISPLAY", display.name())
-        .args([
-            "search",
-            "--onlyvisible",
-            "--pid",
-            &pid,
-            "windowfocus",
-            "--sync",
-            "getwindowfocus",
-            "getwindowpid",
-        ])
-        .output();
-    asked.is_ok_and(|said| String::from_utf8_lossy(&said.stdout).trim() == pid)
+    let ask = |words: &[&str]| {
+        let said = Command::new("xdotool").env("DISPLAY", display.name()).args(words).output();
+        said.is_ok_and(|said| String::from_utf8_lossy(&said.stdout).trim() == pid)
+    };
+    ask(&["search", "--onlyvisible", "--pid", &pid, "windowfocus", "getwindowpid"])
+        && (0..20).any(|_| {
+            std::thread::sleep(Duration::from_millis(100));
+            ask(&["getwindowfocus", "getwindowpid"])
+        })
 }
 
 /// What an engine holds more of after many commands.

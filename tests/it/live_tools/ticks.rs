@@ -80,7 +80,7 @@ fn a_paused_game_runs_for_exact_ticks_and_a_body_falls_as_the_integrator_says() 
     let settings = project.text("project.godot").unwrap();
     project
         .write("project.godot", settings.replace("res://levels/meadow.tscn", "res://world.tscn"));
-    let Some(_game) = Engine::game_with(&project, &["--", "--didi-start-paused"]) else { return };
+    let Some(_game) = Engine::game_with(&project, &["--didi-start-paused"]) else { return };
     let mut caller = Caller::of(&project);
     // It may have had a tick before it was paused.
     let ran_before = seen(&project).0.len();

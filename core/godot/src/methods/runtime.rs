@@ -1,6 +1,6 @@
 //! The running game: its tree, its time, its input, its end.
 
-mod active;
+pub(crate) mod active;
 pub(crate) mod eval_gdscript;
 pub(crate) mod explore_scene;
 pub(crate) mod get_tree;

@@ -17,7 +17,10 @@ use serde_json::{Value, json};
 
 use crate::{
     json,
-    methods::{Begun, Context, runtime::step},
+    methods::{
+        Begun, Context,
+        runtime::{active::Active, step},
+    },
     node_path,
     params::{self, Params},
     refuse,
@@ -63,7 +66,7 @@ fn tick_s() -> f64 {
     engine.get_time_scale() / f64::from(engine.get_physics_ticks_per_second())
 }
 
-fn begin(mut tree: Gd<SceneTree>, args: &Args, active: step::Held) -> Begun {
+fn begin(mut tree: Gd<SceneTree>, args: &Args, active: Active) -> Begun {
     let places = Places::read(&tree);
     let mut engine = Engine::singleton();
     let own_scale = engine.get_time_scale();
@@ -107,7 +110,7 @@ struct Ticking {
     own_scale: f64,
     idle_from: u64,
     places: Places,
-    _active: step::Held,
+    _active: Active,
 }
 
 impl Task for Ticking {

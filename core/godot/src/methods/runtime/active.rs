@@ -6,7 +6,7 @@ use std::{cell::Cell, thread::LocalKey};
 pub(super) type Flag = LocalKey<Cell<bool>>;
 
 /// Held while it goes on. Dropped with it, however it ends.
-pub(super) struct Active(&'static Flag);
+pub(crate) struct Active(&'static Flag);
 
 impl Active {
     /// Begins; none while it goes on already.

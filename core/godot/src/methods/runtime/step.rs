@@ -26,16 +26,12 @@ thread_local! {
     static ACTIVE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Held while the game is stepped, in frames or in ticks.
-pub(crate) struct Held(#[expect(dead_code, reason = "held, never read")] Active);
-
-/// Holds the stepping of the game.
+/// Holds the stepping of the game, in frames or in ticks.
 ///
 /// # Errors
 /// `runtime_step_active` while it is being stepped already.
-pub(crate) fn hold() -> Result<Held, BridgeError> {
-    let held = Active::begin(&ACTIVE).map(Held);
-    held.ok_or_else(|| {
+pub(crate) fn hold() -> Result<Active, BridgeError> {
+    Active::begin(&ACTIVE).ok_or_else(|| {
         let error = refuse::conflict("runtime_step_active", "the game is being stepped already");
         error.with("retry_after_ms", 500)
     })
@@ -94,7 +90,7 @@ struct Stepping {
     until: u64,
     physics_from: u64,
     released: usize,
-    _active: Held,
+    _active: Active,
 }
 
 impl Task for Stepping {
