@@ -15,10 +15,8 @@ use std::{
 
 use axum::{Router, routing::get};
 use didi_tests::{
-    Pipeline, Project, didi,
-    http::Http,
-    pack_cache,
-    pipeline::{descriptor, until},
+    Pipeline, Project, didi, http::Http, pack_cache, pipeline::descriptor, server::program_alone,
+    until,
 };
 use hyper::{server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
@@ -212,7 +210,7 @@ struct Both {
 
 impl Both {
     fn start(project: &Project) -> Self {
-        let mut child = Command::new(didi())
+        let mut child = program_alone(&didi())
             .arg("--project")
             .arg(project.root())
             .arg("--pack-cache")

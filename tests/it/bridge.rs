@@ -6,14 +6,11 @@ use didi_tests::{
     Launch, Project, Server,
     caller::refusal_of,
     live::sessions,
+    live::until_free,
     modern,
     scripted::{Act, Scripted},
-    server::PATIENCE,
 };
-use didi_wire::{
-    SessionKind,
-    lock::{self, Holder},
-};
+use didi_wire::SessionKind;
 use serde_json::{Map, Value, json};
 
 /// A live read that a scripted engine can answer.
@@ -284,16 +281,6 @@ fn one_client_holds_a_session_and_its_end_frees_it() {
     assert_eq!(read(&mut second).unwrap()["value"], "Live");
 }
 
-/// Waits until nobody holds a session.
-fn await_free(project: &Project, session: &str) {
-    let holder = Holder { pid: 1, name: "another".into(), since_ms: 1 };
-    let end = Instant::now() + PATIENCE;
-    while lock::acquire(&sessions(project), session.parse().unwrap(), &holder).is_err() {
-        assert!(Instant::now() < end, "the session is not given back");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
-
 #[test]
 fn a_client_that_a_person_sends_away_lets_go_and_says_so_once() {
     let project = Project::sample();
@@ -303,7 +290,7 @@ fn a_client_that_a_person_sends_away_lets_go_and_says_so_once() {
     });
     let mut server = serve(&project);
     assert_eq!(read(&mut server).unwrap()["value"], "Live");
-    await_free(&project, &engine.session());
+    until_free(&project, engine.session().parse().unwrap());
     server.notification("notifications/tools/list_changed");
     let (status, data) = write(&mut server).unwrap_err();
     assert_eq!((status, &data["code"]), (409, &json!("session_detached")), "{data}");
@@ -329,7 +316,7 @@ fn a_client_that_learns_of_it_by_a_call_is_told_once_too() {
     let (_, data) = write(&mut server).unwrap_err();
     assert_eq!(data["code"], "session_detached", "{data}");
     assert_eq!(data["next_call"]["arguments"]["session_id"], engine.session());
-    await_free(&project, &engine.session());
+    until_free(&project, engine.session().parse().unwrap());
     assert_eq!(read(&mut server).unwrap()["execution_mode"], "offline_fallback");
     assert_eq!(engine.asked(), 1, "a change is not sent again");
 }

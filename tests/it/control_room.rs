@@ -29,7 +29,7 @@ fn browser() -> Option<PathBuf> {
         .flat_map(|folder| names.map(|name| folder.join(name)))
         .find(|file| file.is_file());
     if found.is_none() {
-        assert!(std::env::var_os("CI").is_none(), "no Chromium is on the search path");
+        assert_ne!(std::env::var("CI").as_deref(), Ok("true"), "no Chromium is on the search path");
         eprintln!("left out: no Chromium is on the search path");
     }
     found

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use didi_tests::{Closed, Launch, Project, Server, didi, godot, live::sessions, server::PATIENCE};
+use didi_tests::{Closed, Launch, Project, Server, didi, godot, live::sessions, runs, until_gone};
 use serde_json::{Value, json};
 
 /// A server with an editor of its own.
@@ -137,7 +137,7 @@ impl Managed {
     fn kill_editor(&mut self) {
         let pid = self.pid();
         signal(pid, "-KILL");
-        await_gone(pid);
+        until_gone(pid);
     }
 
     fn close(mut self) -> Closed {
@@ -159,20 +159,6 @@ impl Managed {
 fn signal(pid: u32, name: &str) {
     let sent = Command::new("kill").args([name, &pid.to_string()]).status().unwrap();
     assert!(sent.success(), "{name} {pid}");
-}
-
-/// Whether a process runs; one that nobody has waited for yet does not.
-fn runs(pid: u32) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
-}
-
-fn await_gone(pid: u32) {
-    let end = Instant::now() + PATIENCE;
-    while runs(pid) {
-        assert!(Instant::now() < end, "process {pid} does not end");
-        std::thread::sleep(Duration::from_millis(10));
-    }
 }
 
 const SCENE: &str = "levels/meadow.tscn";
@@ -238,7 +224,7 @@ fn a_change_lies_between_two_checkpoints_and_the_original_is_never_written() {
     assert_eq!(managed.original.tree(), before, "the original is never written");
     let pid = managed.pid();
     assert!(managed.close().status.success());
-    await_gone(pid);
+    until_gone(pid);
 }
 
 #[test]
@@ -342,7 +328,7 @@ fn uncertain_files_are_accepted_once_their_editor_is_gone() {
     let refused = managed.refused("scene_instantiate_node", new_node("Doubtful"));
     assert_eq!(refused["recovery"]["requires_reconciliation"], true, "{refused:#}");
     signal(pid, "-KILL");
-    await_gone(pid);
+    until_gone(pid);
     let read = managed.done("scene_get_hierarchy", json!({}));
     assert_eq!(read["execution_mode"], "live");
     let status = managed.status();
@@ -388,7 +374,7 @@ fn a_killed_server_takes_its_editor_along() {
     let Some(mut managed) = Managed::ready() else { return };
     let pid = managed.pid();
     managed.server.take().unwrap().kill();
-    await_gone(pid);
+    until_gone(pid);
 }
 
 #[test]
@@ -485,7 +471,7 @@ fn an_editor_that_was_closed_is_not_started_again_by_itself() {
     assert_eq!(managed.done("project_get_setting", setting.clone())["execution_mode"], "live");
     let pid = managed.pid();
     fs::write(managed.file(".godot/quit"), "").unwrap();
-    await_gone(pid);
+    until_gone(pid);
     let read = managed.done("project_get_setting", setting);
     assert_eq!(read["execution_mode"], "offline_fallback", "{read:#}");
     let status = managed.status();

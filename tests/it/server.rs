@@ -3,11 +3,12 @@
 use std::{
     fs,
     path::Path,
-    thread,
     time::{Duration, Instant},
 };
 
-use didi_tests::{Launch, Project, Server, modern, server::PATIENCE, stub_engine};
+use didi_tests::{
+    Launch, Project, Server, modern, runs, server::PATIENCE, stub_engine, until, until_gone,
+};
 use serde_json::{Value, json};
 
 /// The stated bound of a line.
@@ -26,27 +27,9 @@ fn stubbed(project: &Project, body: &str) -> Server {
     Launch::over(project.root()).env("GODOT_BIN", engine).start()
 }
 
-/// Waits until something holds, with a bound.
-fn until(what: &str, holds: impl Fn() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
-    while !holds() {
-        assert!(Instant::now() < deadline, "{what} did not come about in {PATIENCE:?}");
-        thread::yield_now();
-    }
-}
-
 /// A process id that a stub wrote down.
 fn pid(file: &Path) -> u32 {
-    let read = || fs::read_to_string(file).ok().and_then(|text| text.trim().parse().ok());
-    until("the stub's process id", || read().is_some());
-    read().unwrap()
-}
-
-/// Whether a process runs; one that ended and was not asked after does not.
-fn runs(pid: u32) -> bool {
-    let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
-    let state = stat.rsplit(") ").next().and_then(|rest| rest.chars().next());
-    !matches!(state, Some('Z' | 'X') | None)
+    until("stub's process id", || fs::read_to_string(file).ok()?.trim().parse().ok())
 }
 
 fn ping_works(server: &mut Server) {
@@ -170,8 +153,8 @@ fn end_of_input_ends_the_server_and_everything_under_it() {
     let closed = server.close();
     assert!(closed.status.success(), "{closed:?}");
     assert!(closed.took_ms < 1000, "the end took {} ms", closed.took_ms);
-    until("the end of the engine", || !runs(engine));
-    until("the end of its child", || !runs(child));
+    until_gone(engine);
+    until_gone(child);
     assert_eq!(project.text("build/a.pck"), None);
 }
 
@@ -187,7 +170,8 @@ fn end_of_input_ends_running_jobs() {
     let (engine, child) = (pid(&project.file("engine.pid")), pid(&project.file("child.pid")));
     let closed = server.close();
     assert!(closed.took_ms < 1000, "the end took {} ms", closed.took_ms);
-    until("the end of the job's processes", || !runs(engine) && !runs(child));
+    until_gone(engine);
+    until_gone(child);
 }
 
 #[test]
@@ -209,7 +193,8 @@ fn a_termination_signal_takes_the_same_way_out() {
     let killed = std::process::Command::new("kill").arg(server.pid().to_string()).status();
     assert!(killed.unwrap().success());
     server.wait_for_exit();
-    until("the end of the call's processes", || !runs(engine) && !runs(child));
+    until_gone(engine);
+    until_gone(child);
 }
 
 #[test]
@@ -220,7 +205,8 @@ fn a_cancelled_call_kills_its_child_and_is_not_answered() {
         server.ask("tools/call", modern(json!({"name": "project_export", "arguments": export()})));
     let (engine, child) = (pid(&project.file("engine.pid")), pid(&project.file("child.pid")));
     server.notify("notifications/cancelled", json!({"requestId": id}));
-    until("the end of the call's processes", || !runs(engine) && !runs(child));
+    until_gone(engine);
+    until_gone(child);
     // The lane is free again, and what comes next is not the cancelled call's answer.
     let write = server.call("blackboard_write", json!({"path": "/a", "value": 1}));
     assert_eq!(write["isError"], false);
@@ -240,7 +226,8 @@ fn a_cancelled_task_kills_its_child() {
     let (engine, child) = (pid(&project.file("engine.pid")), pid(&project.file("child.pid")));
     let cancel = server.request("tasks/cancel", modern(json!({"taskId": task, "_meta": meta})));
     assert_eq!(cancel["result"]["resultType"], "complete", "{cancel}");
-    until("the end of the task's processes", || !runs(engine) && !runs(child));
+    until_gone(engine);
+    until_gone(child);
     let read = || json!({"taskId": task, "_meta": meta});
     let deadline = Instant::now() + PATIENCE;
     while server.request("tasks/get", modern(read()))["result"]["status"] != "cancelled" {

@@ -85,6 +85,9 @@ impl Http {
     }
 
     /// The next response; `None` when the other end closes instead.
+    ///
+    /// # Panics
+    /// When neither comes in time, or what comes is no response.
     pub fn try_response(&mut self) -> Option<Response> {
         loop {
             let response = self.read()?;
@@ -110,14 +113,17 @@ impl Http {
 
     fn read_head(&mut self) -> Option<Response> {
         let first = self.line()?;
-        let status = first.split(' ').nth(1)?.parse().ok()?;
+        let status =
+            first.strip_prefix("HTTP/1.").and_then(|rest| rest.split(' ').nth(1)?.parse().ok());
+        let status = status.unwrap_or_else(|| panic!("no line of a response: {first:?}"));
         let mut headers = vec![];
         loop {
             let line = self.line()?;
             if line.is_empty() {
                 break;
             }
-            let (name, value) = line.split_once(':')?;
+            let (name, value) =
+                line.split_once(':').unwrap_or_else(|| panic!("no header: {line:?}"));
             headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
         }
         Some(Response { status, headers, body: vec![] })
@@ -127,9 +133,9 @@ impl Http {
         let mut body = vec![];
         if response.header("transfer-encoding") == Some("chunked") {
             loop {
-                let size = usize::from_str_radix(self.line()?.trim(), 16).ok()?;
-                let mut chunk = vec![0; size];
-                self.stream.read_exact(&mut chunk).ok()?;
+                let size = self.line()?;
+                let size = usize::from_str_radix(size.trim(), 16).expect("a chunk says its size");
+                let mut chunk = self.exactly(size)?;
                 self.line()?;
                 if size == 0 {
                     return Some(body);
@@ -137,16 +143,20 @@ impl Http {
                 body.append(&mut chunk);
             }
         }
-        let length = response.header("content-length").map_or(Some(0), |text| text.parse().ok())?;
-        body.resize(length, 0);
-        self.stream.read_exact(&mut body).ok()?;
-        Some(body)
+        let length = response.header("content-length").map_or("0", |text| text);
+        self.exactly(length.parse().expect("a length is a number"))
+    }
+
+    fn exactly(&mut self, length: usize) -> Option<Vec<u8>> {
+        let mut bytes = vec![0; length];
+        let read = self.stream.read_exact(&mut bytes);
+        has_come(read.map(|()| 1)).map(|_| bytes)
     }
 
     fn line(&mut self) -> Option<String> {
         let mut line = String::new();
-        let got = self.stream.read_line(&mut line).ok()?;
-        (got > 0).then(|| line.trim_end_matches(['\r', '\n']).to_owned())
+        let read = self.stream.read_line(&mut line);
+        has_come(read).map(|_| line.trim_end_matches(['\r', '\n']).to_owned())
     }
 
     /// Whether the other end has closed, or does within `span`.
@@ -164,5 +174,21 @@ impl Http {
                 io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted
             ),
         }
+    }
+}
+
+/// What a read came to; `None` when the other end is gone. One that stays and says nothing is a failure of the test.
+fn has_come(read: io::Result<usize>) -> Option<usize> {
+    use io::ErrorKind as Kind;
+    match read {
+        Ok(0) => None,
+        Ok(length) => Some(length),
+        Err(error) => match error.kind() {
+            Kind::UnexpectedEof
+            | Kind::ConnectionReset
+            | Kind::ConnectionAborted
+            | Kind::BrokenPipe => None,
+            _ => panic!("nothing came: {error}"),
+        },
     }
 }

@@ -25,6 +25,7 @@ pub mod redact;
 pub mod scripted;
 pub mod server;
 pub mod unity;
+pub mod wait;
 
 use std::{
     env,
@@ -38,6 +39,7 @@ pub use engine::{godot, stub_engine};
 pub use pipeline::Pipeline;
 pub use project::{Project, Tree};
 pub use server::{Closed, Launch, Server, modern};
+pub use wait::{runs, until, until_gone, until_ok};
 
 /// Members of a refusal's data that say what fixes it.
 pub const REMEDIES: [&str; 10] = [

@@ -11,20 +11,21 @@ use std::{
 };
 
 use didi_wire::{
-    BridgeError, Descriptor, Outcome, Request, RequestId, Response, SessionKind, TOKEN_PARAM,
-    discovery,
+    BridgeError, Descriptor, Outcome, Request, RequestId, Response, SessionId, SessionKind,
+    TOKEN_PARAM, discovery,
     frame::{Decoder, encode},
+    lock::{self, Holder},
     session_dir::{SESSION_DIR_VAR, SessionDir},
 };
 use serde_json::{Map, Value, json};
 
-use crate::{Project, built_folder, godot, repository};
+use crate::{Project, built_folder, godot, repository, server::PATIENCE, until_ok};
 
 /// Where the addon lies in a project.
 const ADDON: &str = "addons/didi";
 
 /// How long an engine may take to open its session, on a loaded machine.
-const START_LIMIT: Duration = Duration::from_secs(120);
+pub const START_LIMIT: Duration = Duration::from_secs(120);
 
 /// What an engine with a window prints when it ends itself while it starts, now and then on a machine with far more
 /// to do than it can. The stack of the thread that it comes from holds the engine and its C++ library alone, and no
@@ -278,6 +279,18 @@ impl Drop for Display {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Waits until nobody holds a session of a project's engines.
+///
+/// # Panics
+/// When it is not given back.
+pub fn until_free(project: &Project, session: SessionId) {
+    let holder = Holder { pid: 1, name: "another".into(), since_ms: 1 };
+    until_ok(PATIENCE, || {
+        let taken = lock::acquire(&sessions(project), session, &holder);
+        taken.map(drop).map_err(|fault| format!("the session is not given back: {fault}"))
+    });
 }
 
 /// The folder of descriptors of a test's engines.

@@ -3,7 +3,6 @@
 use std::{
     path::{Path, PathBuf},
     process::ExitStatus,
-    thread,
     time::{Duration, Instant},
 };
 
@@ -13,13 +12,11 @@ use crate::{
     Launch, Project, Server,
     http::{Http, Response},
     server::PATIENCE,
+    wait::{until, until_ok},
 };
 
 /// Where the descriptor is, below the project.
 pub const DESCRIPTOR: &str = ".didi/pipeline/.unity-pipeline-port";
-
-/// Between two looks at what gives no sign of itself; whoever is looked at needs the processor, too.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 
 /// A server that serves.
 pub struct Pipeline {
@@ -36,21 +33,6 @@ pub struct Pipeline {
 pub fn descriptor(project: &Path) -> Option<Value> {
     let text = std::fs::read_to_string(project.join(DESCRIPTOR)).ok()?;
     serde_json::from_str(&text).ok()
-}
-
-/// Waits until something is there, with a bound.
-///
-/// # Panics
-/// When it does not come.
-pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let deadline = Instant::now() + PATIENCE;
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(Instant::now() < deadline, "{what} did not come about in {PATIENCE:?}");
-        thread::sleep(BETWEEN_LOOKS);
-    }
 }
 
 impl Pipeline {
@@ -150,16 +132,11 @@ impl Pipeline {
     /// # Panics
     /// When it does not come to that.
     pub fn job_in(&self, id: &str, state: &str) -> Value {
-        let deadline = Instant::now() + PATIENCE;
         let mut http = self.connect();
-        loop {
+        until_ok(PATIENCE, || {
             let job = self.ask(&mut http, "GET", &format!("/api/job?id={id}"), "").json();
-            if job["state"] == state {
-                return job;
-            }
-            assert!(Instant::now() < deadline, "not {state} within {PATIENCE:?}: {job}");
-            thread::sleep(BETWEEN_LOOKS);
-        }
+            if job["state"] == state { Ok(job) } else { Err(format!("it is not {state}: {job}")) }
+        })
     }
 
     /// Ends it as a service manager does, and waits for its end.

@@ -101,6 +101,17 @@ impl Project {
         fs::write(&file, text).expect("the file can be written");
     }
 
+    /// Has the game begin in another scene.
+    ///
+    /// # Panics
+    /// When the project's settings name no main scene of the fixture's.
+    pub fn set_main_scene(&self, path: &str) {
+        const FIXTURE: &str = "res://levels/meadow.tscn";
+        let settings = self.text("project.godot").expect("a project has settings");
+        assert!(settings.contains(FIXTURE), "the fixture begins in {FIXTURE}");
+        self.write("project.godot", settings.replace(FIXTURE, path));
+    }
+
     /// Lays a plugin of the editor and enables it.
     ///
     /// # Panics

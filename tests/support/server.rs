@@ -79,13 +79,7 @@ impl Launch {
     /// When it can't be started.
     pub fn start(self) -> Server {
         let program = self.program.unwrap_or_else(didi);
-        let mut command = Command::new(&program);
-        for (name, _) in std::env::vars_os() {
-            let text = name.to_string_lossy();
-            if text.starts_with("DIDI_") || text.starts_with("GODOT_") {
-                command.env_remove(&name);
-            }
-        }
+        let mut command = program_alone(&program);
         let has = |flag: &str| self.args.iter().any(|arg| arg == flag);
         command.arg("--project").arg(&self.project);
         if !has("--pack-cache") {
@@ -460,12 +454,24 @@ pub struct Ran {
     pub err: String,
 }
 
+/// A program to which none of the caller's variables that mean something to it are passed on.
+pub fn program_alone(file: &Path) -> Command {
+    let mut command = Command::new(file);
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("DIDI_") || text.starts_with("GODOT_") {
+            command.env_remove(&name);
+        }
+    }
+    command
+}
+
 /// Runs the program with arguments to its end; its input is empty.
 ///
 /// # Panics
 /// When it can't be started.
 pub fn run(args: &[&str]) -> Ran {
-    let mut command = Command::new(didi());
+    let mut command = program_alone(&didi());
     command.arg("--pack-cache").arg(pack_cache()).args(args).stdin(Stdio::null());
     let output = command.output().expect("the program can be started");
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();

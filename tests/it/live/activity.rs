@@ -1,12 +1,11 @@
 //! What keeps an editor from taking commands up, told beside its main thread: dialogs that a plugin of the test's own
 //! opens, and a main thread that stands still.
 
-use std::time::{Duration, Instant};
-
 use didi_tests::{
     Project,
     live::{Client, Engine},
     server::PATIENCE,
+    until_ok,
 };
 use serde_json::{Value, json};
 
@@ -56,7 +55,10 @@ fn a_dialog_is_told_while_it_is_open_and_after_it_was_closed() {
     let closed = await_report(&engine, &mut client, |report| report["dialogs"] == json!([]));
     let past = closed["closed_dialogs"].as_array().unwrap();
     let past = past.iter().find(|one| one["id"] == dialog["id"]).unwrap();
-    assert!(past["dismissed_at_ms"].as_u64() >= dialog["opened_at_ms"].as_u64(), "{past}");
+    assert!(
+        past["dismissed_at_ms"].as_u64().unwrap() >= dialog["opened_at_ms"].as_u64().unwrap(),
+        "{past}"
+    );
 }
 
 #[test]
@@ -78,13 +80,11 @@ fn an_editor_that_stands_still_goes_on_telling() {
 }
 
 fn await_report(engine: &Engine, client: &mut Client, wanted: impl Fn(&Value) -> bool) -> Value {
-    let end = Instant::now() + PATIENCE;
-    loop {
+    until_ok(PATIENCE, || {
         let report = client.done("editor.getActivity", json!({}));
         if wanted(&report) {
-            return report;
+            return Ok(report);
         }
-        assert!(Instant::now() < end, "the editor says {report}\n{}", engine.log());
-        std::thread::sleep(Duration::from_millis(20));
-    }
+        Err(format!("the editor says {report}\n{}", engine.log()))
+    })
 }

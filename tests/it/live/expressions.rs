@@ -15,8 +15,7 @@ fn an_expression_reads_and_never_runs_the_games_code() {
         "[gd_scene load_steps=2 format=3]\n\n[ext_resource type=\"Script\" path=\"res://trap.gd\" id=\"1\"]\n\n\
          [node name=\"Trap\" type=\"Node2D\"]\nposition = Vector2(3, 4)\nscript = ExtResource(\"1\")\n",
     );
-    let text = project.text("project.godot").unwrap();
-    project.write("project.godot", text.replace("res://levels/meadow.tscn", "res://trap.tscn"));
+    project.set_main_scene("res://trap.tscn");
     let Some(engine) = Engine::game(&project) else { return };
     let mut client = engine.connect();
     let ask = |text: &str| json!({"expression": text, "context_node": "/root/Trap"});

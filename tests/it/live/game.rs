@@ -18,8 +18,7 @@ pub(crate) fn counter() -> Project {
         "[gd_scene load_steps=2 format=3]\n\n[ext_resource type=\"Script\" path=\"res://counter.gd\" id=\"1\"]\n\n\
          [node name=\"Main\" type=\"Node\"]\n\n[node name=\"Counter\" type=\"Node\" parent=\".\"]\nscript = ExtResource(\"1\")\n",
     );
-    let text = project.text("project.godot").unwrap();
-    project.write("project.godot", text.replace("res://levels/meadow.tscn", "res://counter.tscn"));
+    project.set_main_scene("res://counter.tscn");
     project
 }
 

@@ -172,8 +172,7 @@ fn a_game_tells_what_is_under_a_point() {
     let bare =
         MAP.replace("[ext_resource type=\"Texture2D\" path=\"res://icon.svg\" id=\"1\"]\n", "");
     project.write("map.tscn", bare.replace("texture = ExtResource(\"1\")\n", ""));
-    let text = project.text("project.godot").unwrap();
-    project.write("project.godot", text.replace("res://levels/meadow.tscn", "res://map.tscn"));
+    project.set_main_scene("res://map.tscn");
     let Some(engine) = Engine::game(&project) else { return };
     let mut client = engine.connect();
     let hit = client.done("ui.hitTest", json!({"point": {"x": 5, "y": 5}}));
@@ -196,8 +195,7 @@ fn rays_meet_what_is_in_the_way() {
          [node name=\"Room\" type=\"Node2D\"]\n\n[node name=\"Wall\" type=\"StaticBody2D\" parent=\".\"]\nposition = Vector2(100, 0)\n\n\
          [node name=\"Shape\" type=\"CollisionShape2D\" parent=\"Wall\"]\nshape = SubResource(\"r\")\n",
     );
-    let text = project.text("project.godot").unwrap();
-    project.write("project.godot", text.replace("res://levels/meadow.tscn", "res://wall.tscn"));
+    project.set_main_scene("res://wall.tscn");
     let Some(engine) = Engine::game(&project) else { return };
     let mut client = engine.connect();
     // The space knows of a body after the first step of its physics.

@@ -41,8 +41,7 @@ fn a_game_is_seen_as_it_is_drawn() {
         "[gd_scene format=3]\n\n[node name=\"Red\" type=\"ColorRect\"]\nanchor_right = 1.0\nanchor_bottom = 1.0\n\
          color = Color(1, 0, 0, 1)\n",
     );
-    let text = project.text("project.godot").unwrap();
-    project.write("project.godot", text.replace("res://levels/meadow.tscn", "res://red.tscn"));
+    project.set_main_scene("res://red.tscn");
     let display = Display::start();
     let Some(game) = Engine::windowed_game(&project, &display) else { return };
     let red = |bytes: &[u8]| bytes.chunks_exact(4).all(|pixel| pixel == [255, 0, 0, 255]);

@@ -1,13 +1,12 @@
 //! The status line of the editor: its words and its button, read and pressed by a plugin of the test's own.
 
-use std::time::{Duration, Instant};
-
 use didi_tests::{
     Launch, Project, Server,
+    live::until_free,
     live::{Engine, sessions},
     server::PATIENCE,
+    until_ok,
 };
-use didi_wire::lock::{self, Holder};
 use serde_json::{Value, json};
 
 /// Tells what the line says whenever it changes, and presses the button when a file asks for that.
@@ -41,17 +40,13 @@ fn watched() -> Option<(Project, Engine)> {
 
 /// Waits until the line is as wanted: its text, what stands behind it, whether its button is off.
 fn await_line(project: &Project, engine: &Engine, wanted: impl Fn(&str, &str, bool) -> bool) {
-    let end = Instant::now() + PATIENCE;
-    loop {
+    until_ok(PATIENCE, || {
         let told = project.text(".godot/witness.json").unwrap_or_default();
         let line: Value = serde_json::from_str(&told).unwrap_or_default();
         let words = |at: usize| line[at].as_str().unwrap_or_default();
-        if wanted(words(0), words(1), line[2] == true) {
-            return;
-        }
-        assert!(Instant::now() < end, "the line says {told}\n{}", engine.log());
-        std::thread::sleep(Duration::from_millis(20));
-    }
+        let is_so = wanted(words(0), words(1), line[2] == true);
+        if is_so { Ok(()) } else { Err(format!("the line says {told}\n{}", engine.log())) }
+    });
 }
 
 fn call(server: &mut Server, tool: &str, arguments: Value) -> Value {
@@ -80,16 +75,7 @@ fn a_person_sees_the_client_and_sends_it_away() {
     project.write(".godot/press", "");
     await_line(&project, &engine, |text, _, off| text == "Didi: detached" && off);
     let session = engine.descriptor().identity.session_id;
-    let holder = Holder { pid: 1, name: "another".into(), since_ms: 1 };
-    let end = Instant::now() + PATIENCE;
-    let free = loop {
-        match lock::acquire(&folder, session, &holder) {
-            Ok(lock) => break lock,
-            Err(fault) => assert!(Instant::now() < end, "the session is not given back: {fault}"),
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    };
-    drop(free);
+    until_free(&project, session);
     let refused = call(&mut server, "scene_open", open.clone());
     let text = refused["content"][0]["text"].as_str().unwrap();
     assert!(text.contains("session_detached"), "the next answer says so: {refused}");

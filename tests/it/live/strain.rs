@@ -102,8 +102,7 @@ fn every_line_of_many_threads_is_kept() {
         "[gd_scene load_steps=2 format=3]\n\n[ext_resource type=\"Script\" path=\"res://noise.gd\" id=\"1\"]\n\n\
          [node name=\"Noise\" type=\"Node\"]\nscript = ExtResource(\"1\")\n",
     );
-    let text = project.text("project.godot").unwrap();
-    project.write("project.godot", text.replace("res://levels/meadow.tscn", "res://noise.tscn"));
+    project.set_main_scene("res://noise.tscn");
     let Some(engine) = Engine::game(&project) else { return };
     let mut client = engine.connect();
     client.done("runtime.getTree", json!({}));

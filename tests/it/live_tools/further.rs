@@ -1,12 +1,11 @@
 //! The project's settings, the mixer, visual shaders and what the editor starts games with, looked at by a separate
 //! engine, by a game, or in the editor's own files.
 
-use std::time::Instant;
-
 use didi_tests::{
     Caller, Project,
+    live::START_LIMIT,
     live::{Engine, ask_engine},
-    server::PATIENCE,
+    until_ok,
 };
 use serde_json::{Value, json};
 
@@ -148,11 +147,8 @@ fn a_game_that_the_editor_starts_has_the_debug_hints() {
     let project = Project::sample();
     project.write("hinted.gd", HINTED);
     project.write("hinted.tscn", "[gd_scene load_steps=2 format=3]\n\n[ext_resource type=\"Script\" path=\"res://hinted.gd\" id=\"1\"]\n\n[node name=\"Hinted\" type=\"Node\"]\nscript = ExtResource(\"1\")\n");
-    let text = project.text("project.godot").unwrap();
-    project.write(
-        "project.godot",
-        text.replace("res://levels/meadow.tscn", "res://hinted.tscn") + HEADLESS,
-    );
+    project.set_main_scene("res://hinted.tscn");
+    project.write("project.godot", project.text("project.godot").unwrap() + HEADLESS);
     let Some(engine) = Engine::editor(&project) else { return };
     let mut caller = Caller::of(&project);
     caller.done("scene_open", json!({"scene_path": "res://hinted.tscn"}));
@@ -162,15 +158,11 @@ fn a_game_that_the_editor_starts_has_the_debug_hints() {
             "scene_call_method",
             json!({"target_node": "/root/Hinted", "method_name": "play"}),
         );
-        let end = Instant::now() + PATIENCE;
-        loop {
+        // A whole second engine has to start.
+        until_ok(START_LIMIT, || {
             let told = project.text("hints.json").and_then(|text| serde_json::from_str(&text).ok());
-            if let Some(told) = told {
-                return told;
-            }
-            caller.result("runtime_get_tree", &json!({"max_depth": 0}));
-            assert!(Instant::now() < end, "the game wrote nothing down:\n{}", engine.log());
-        }
+            told.ok_or_else(|| format!("the game wrote nothing down:\n{}", engine.log()))
+        })
     };
     let show = json!({"collision_shapes": true, "navigation_mesh": true});
     let mut preview = show.clone();

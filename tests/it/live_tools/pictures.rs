@@ -4,7 +4,7 @@ use didi_plugin_api::testkit::real_engine;
 use didi_tests::{
     Caller, Project,
     live::{Display, Engine},
-    server::PATIENCE,
+    until,
 };
 use serde_json::{Value, json};
 
@@ -47,15 +47,23 @@ impl Picture {
 
 /// Asks until the engine has drawn what is wanted.
 fn captured(caller: &mut Caller, arguments: &Value, is_drawn: impl Fn(&Picture) -> bool) -> Value {
-    let end = std::time::Instant::now() + PATIENCE;
-    loop {
+    until("such a picture", || {
         let result = caller.result("viewport_capture_frame", arguments);
         assert_eq!(result["isError"], false, "{result}");
-        if is_drawn(&Picture::of(&result)) {
-            return result;
-        }
-        assert!(std::time::Instant::now() < end, "that was not drawn");
-    }
+        is_drawn(&Picture::of(&result)).then_some(result)
+    })
+}
+
+/// The same, once two pictures in a row are equal: an editor lays its view out over some frames.
+fn at_rest(caller: &mut Caller, arguments: &Value, is_drawn: impl Fn(&Picture) -> bool) -> Value {
+    let mut last: Option<Picture> = None;
+    until("picture that stays", || {
+        let result = captured(caller, arguments, &is_drawn);
+        let picture = Picture::of(&result);
+        let stays = last.as_ref().is_some_and(|last| last.bytes == picture.bytes);
+        last = Some(picture);
+        stays.then_some(result)
+    })
 }
 
 #[test]
@@ -65,8 +73,7 @@ fn a_frame_of_a_game_and_of_an_editor_has_the_colours_of_the_scene() {
     }
     let project = Project::sample();
     project.write("halves.tscn", HALVES);
-    let text = project.text("project.godot").unwrap();
-    project.write("project.godot", text.replace("res://levels/meadow.tscn", "res://halves.tscn"));
+    project.set_main_scene("res://halves.tscn");
     let display = Display::start();
     let Some(game) = Engine::windowed_game(&project, &display) else { return };
     let mut caller = Caller::of(&project);
@@ -187,7 +194,7 @@ fn what_changed_between_two_captures_is_measured_and_shown() {
     caller.done("scene_open", json!({"scene_path": "res://halves.tscn"}));
     let look = json!({"camera_identifier": "editor_2d", "select_main_screen": true});
     let (red, blue, green) = ([255, 0, 0, 255], [0, 0, 255, 255], [0, 255, 0, 255]);
-    let first = captured(&mut caller, &look, |picture| holds(picture, red) && holds(picture, blue));
+    let first = at_rest(&mut caller, &look, |picture| holds(picture, red) && holds(picture, blue));
     let before = Picture::of(&first);
     let mut diff = look.clone();
     diff["baseline_capture_id"] = first["structuredContent"]["capture_id"].clone();
@@ -199,7 +206,7 @@ fn what_changed_between_two_captures_is_measured_and_shown() {
     assert_eq!(same["perceptually_identical"], true, "{same}");
     let paint = json!({"target_node": "Right", "property_name": "color", "value": "#00ff00"});
     caller.edits("scene_set_property", paint);
-    let after = Picture::of(&captured(&mut caller, &look, |picture| holds(picture, green)));
+    let after = Picture::of(&at_rest(&mut caller, &look, |picture| holds(picture, green)));
     let result = caller.result("viewport_diff_capture", &diff);
     let data = &result["structuredContent"];
     assert_eq!(
@@ -247,8 +254,7 @@ fn pictures_of_two_sizes_are_not_compared() {
         .replace("[gd_scene format=3]", &format!("[gd_scene load_steps=2 format=3]\n\n{script}"))
         .replacen("anchor_bottom = 1.0\n", "anchor_bottom = 1.0\nscript = ExtResource(\"1\")\n", 1);
     project.write("halves.tscn", scene);
-    let text = project.text("project.godot").unwrap();
-    project.write("project.godot", text.replace("res://levels/meadow.tscn", "res://halves.tscn"));
+    project.set_main_scene("res://halves.tscn");
     let display = Display::start();
     let Some(_game) = Engine::windowed_game(&project, &display) else { return };
     let mut caller = Caller::of(&project);
@@ -258,16 +264,12 @@ fn pictures_of_two_sizes_are_not_compared() {
     let walk =
         json!({"events": [{"type": "action", "action_name": "walk_right", "pressed": true}]});
     caller.done("runtime_inject_input", walk);
-    let end = std::time::Instant::now() + PATIENCE;
-    loop {
+    let refused = until("window of another size", || {
         let result = caller.result("viewport_diff_capture", &diff);
-        if result["isError"] == true {
-            let refusal = didi_tests::caller::refusal_of(&result);
-            assert_eq!(refusal["data"]["code"], "conflict", "{refusal}");
-            break;
-        }
-        assert!(std::time::Instant::now() < end, "the window kept its size: {result}");
-    }
+        (result["isError"] == true).then_some(result)
+    });
+    let refusal = didi_tests::caller::refusal_of(&refused);
+    assert_eq!(refusal["data"]["code"], "conflict", "{refusal}");
     let mut isolated = diff;
     isolated["node_isolation_path"] = "/root/Halves/Left".into();
     assert_eq!(caller.refused("viewport_diff_capture", isolated), "session_kind_rejected");

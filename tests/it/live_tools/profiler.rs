@@ -9,7 +9,7 @@ use std::{
     time::Instant,
 };
 
-use didi_tests::{Caller, Project, live::Engine, server::PATIENCE};
+use didi_tests::{Caller, Project, live::Engine, server::PATIENCE, until};
 use serde_json::{Value, json};
 
 /// A game that takes so many milliseconds in a function of every frame or tick.
@@ -20,8 +20,7 @@ fn slow(function: &str, millis: u32) -> Project {
     );
     project.write("slow.gd", script);
     project.write("slow.tscn", "[gd_scene load_steps=2 format=3]\n\n[ext_resource type=\"Script\" path=\"res://slow.gd\" id=\"1\"]\n\n[node name=\"Slow\" type=\"Node\"]\nscript = ExtResource(\"1\")\n");
-    let text = project.text("project.godot").unwrap();
-    project.write("project.godot", text.replace("res://levels/meadow.tscn", "res://slow.tscn"));
+    project.set_main_scene("res://slow.tscn");
     project
 }
 
@@ -87,15 +86,12 @@ fn while_another_measures(engine: &Engine, caller: &mut Caller) -> Value {
                 other.ask("runtime.readProfiler", json!({"duration_ms": 500, "sample_count": 1}));
         }
     });
-    let end = Instant::now() + PATIENCE;
-    let refusal = loop {
+    let refused = until("measure of another's", || {
         let short = json!({"duration_ms": 0, "sample_count": 1});
         let result = caller.result("runtime_read_profiler", &short);
-        if result["isError"] == true {
-            break didi_tests::caller::refusal_of(&result);
-        }
-        assert!(Instant::now() < end, "nobody measured");
-    };
+        (result["isError"] == true).then_some(result)
+    });
+    let refusal = didi_tests::caller::refusal_of(&refused);
     stop.store(true, Ordering::Relaxed);
     measures.join().unwrap();
     refusal

@@ -1,9 +1,7 @@
 //! Rays, sweeps, views, paths and points of a running game and of an edited scene, beside what a script of the game
 //! asks its own engine.
 
-use std::time::Instant;
-
-use didi_tests::{Caller, Project, live::Engine, server::PATIENCE};
+use didi_tests::{Caller, Project, live::Engine, server::PATIENCE, until, until_ok};
 use serde_json::{Value, json};
 
 const ARENA: &str = r#"[gd_scene load_steps=10 format=3 uid="uid://b3q1w0e8ydare"]
@@ -149,8 +147,7 @@ fn arena() -> Project {
     let project = Project::sample();
     project.write("arena.gd", SCRIPT);
     project.write("arena.tscn", ARENA);
-    let text = project.text("project.godot").unwrap();
-    project.write("project.godot", text.replace("res://levels/meadow.tscn", "res://arena.tscn"));
+    project.set_main_scene("res://arena.tscn");
     project
 }
 
@@ -159,16 +156,12 @@ fn played() -> Option<(Project, Engine, Caller, Value)> {
     let project = arena();
     let engine = Engine::game(&project)?;
     let mut caller = Caller::of(&project);
-    let end = Instant::now() + PATIENCE;
-    loop {
-        // A call takes a frame at least.
-        caller.done("runtime_get_tree", json!({"max_depth": 0}));
-        let seen = project.text("seen.json").and_then(|text| serde_json::from_str(&text).ok());
-        if let Some(seen) = seen {
-            return Some((project, engine, caller, seen));
-        }
-        assert!(Instant::now() < end, "the game wrote nothing down");
-    }
+    // Attached while it plays, whatever it has written down by then.
+    caller.done("runtime_get_tree", json!({"max_depth": 0}));
+    let seen = until("word of the game's script", || {
+        serde_json::from_str(&project.text("seen.json")?).ok()
+    });
+    Some((project, engine, caller, seen))
 }
 
 fn close(a: &Value, b: &Value) -> bool {
@@ -310,22 +303,21 @@ fn a_point_an_animation_and_a_bus_of_a_game() {
     assert_eq!((&one["returned_count"], &one["truncated"]), (&json!(1), &json!(true)), "{one}");
     let miss = caller.done("ui_hit_test", json!({"point": {"x": 10, "y": 10}}));
     assert_eq!(miss["hit_count_total"], 0);
-    let printed = |engine: &Engine, caller: &mut Caller, words: &str| {
-        let end = Instant::now() + PATIENCE;
-        while !engine.log().contains(words) {
-            caller.done("runtime_get_tree", json!({"max_depth": 0}));
-            assert!(Instant::now() < end, "`{words}` was not printed:\n{}", engine.log());
-        }
+    let printed = |words: &str| {
+        until_ok(PATIENCE, || {
+            let log = engine.log();
+            if log.contains(words) { Ok(()) } else { Err(format!("`{words}` is not in:\n{log}")) }
+        });
     };
     let play = |name: &str, speed: f64, from_end: bool| json!({"animation_player_path": "/root/Arena/Player", "animation_name": name, "custom_speed": speed, "from_end": from_end});
     let mut preview = play("walk", 2.0, false);
     preview["dry_run"] = true.into();
     let preview = caller.done("anim_play_track", preview);
     assert_eq!(preview["mutation_preview"]["changes"][0]["before"]["length"], 30.0, "{preview}");
-    assert!(!engine.log().contains("plays walk"), "a preview plays nothing");
     let played = caller.done("anim_play_track", play("walk", 2.0, false));
     assert_eq!((&played["playing"], &played["rollback"]), (&json!(true), &json!("not_available")));
-    printed(&engine, &mut caller, "plays walk at 2.0");
+    printed("plays walk at 2.0");
+    assert_eq!(engine.log().matches("plays walk").count(), 1, "a preview plays nothing");
     assert_eq!(caller.refused("anim_play_track", play("fly", 1.0, false)), "not_found");
     assert_eq!(caller.refused("anim_play_track", play("walk", 0.0, false)), "invalid_arguments");
     let backwards = caller.refusal("anim_play_track", play("walk", -1.0, false));
@@ -336,9 +328,9 @@ fn a_point_an_animation_and_a_bus_of_a_game() {
     let preview = caller.done("audio_configure_bus", preview);
     assert_eq!(preview["mutation_preview"]["changes"][0]["before"]["mute"], false, "{preview}");
     let set = caller.done("audio_configure_bus", quiet);
-    printed(&engine, &mut caller, "master at -6.0 muted true");
+    printed("master at -6.0 muted true");
     caller.done("audio_configure_bus", set["revert_with"].clone());
-    printed(&engine, &mut caller, "master at 0.0 muted false");
+    printed("master at 0.0 muted false");
     assert_eq!(caller.refused("audio_configure_bus", json!({"bus": 9, "mute": true})), "not_found");
     assert_eq!(caller.refused("audio_configure_bus", json!({"bus": 0})), "invalid_arguments");
 }
@@ -368,13 +360,10 @@ fn an_edited_scene_has_a_space_a_map_and_controls_too() {
     assert_eq!(caller.refused("anim_play_track", play), "session_kind_rejected");
     let path =
         json!({"start_point": {"x": -4, "y": 0, "z": 0}, "end_point": {"x": 4, "y": 0, "z": 3}});
-    let end = Instant::now() + PATIENCE;
-    loop {
-        // The map knows of the regions a few frames after the scene was opened.
+    // The map knows of the regions a few frames after the scene was opened.
+    until_ok(PATIENCE, || {
         let result = caller.result("nav_query_path", &path);
-        if result["structuredContent"]["reachable"] == true {
-            break;
-        }
-        assert!(Instant::now() < end, "{result}");
-    }
+        let leads = result["structuredContent"]["reachable"] == true;
+        if leads { Ok(()) } else { Err(result.to_string()) }
+    });
 }

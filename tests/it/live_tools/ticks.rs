@@ -1,6 +1,6 @@
 //! Exact ticks of a paused game's physics, counted by the game's own script and held against the integrator.
 
-use didi_tests::{Caller, Project, live::Engine, pipeline::until};
+use didi_tests::{Caller, Project, live::Engine, until};
 use serde_json::{Value, json};
 
 const SCENE: &str = r#"[gd_scene load_steps=4 format=3]
@@ -77,9 +77,7 @@ fn a_paused_game_runs_for_exact_ticks_and_a_body_falls_as_the_integrator_says() 
     project.write("world.gd", WORLD);
     project.write("witness.gd", WITNESS);
     project.write("world.tscn", SCENE);
-    let settings = project.text("project.godot").unwrap();
-    project
-        .write("project.godot", settings.replace("res://levels/meadow.tscn", "res://world.tscn"));
+    project.set_main_scene("res://world.tscn");
     let Some(_game) = Engine::game_with(&project, &["--didi-start-paused"]) else { return };
     let mut caller = Caller::of(&project);
     // It may have had a tick before it was paused.

@@ -1,6 +1,6 @@
 //! Changes over the Pipeline: looked at, confirmed, or refused with what they would do. Nothing passes the gate.
 
-use didi_tests::{Launch, Pipeline, Project, pipeline::until};
+use didi_tests::{Launch, Pipeline, Project, until};
 use serde_json::{Value, json};
 
 const SCRIPT: &str = "res://player/player.gd";

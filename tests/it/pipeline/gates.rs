@@ -12,8 +12,8 @@ use std::{
 use didi_tests::{
     Pipeline, Project,
     live::{Engine, sessions},
-    pipeline::until,
     scripted::{Act, Scripted},
+    until,
 };
 use serde_json::{Value, json};
 

@@ -1,8 +1,8 @@
 //! Jobs, progress, cancellation, the queue, and `curl` as a client that knows nothing of us.
 
-use std::{fs, path::Path, process::Command};
+use std::{path::Path, process::Command};
 
-use didi_tests::{Pipeline, Project, pipeline::until, stub_engine};
+use didi_tests::{Pipeline, Project, stub_engine, until, until_gone};
 use serde_json::{Value, json};
 
 /// A stub that says its process id, starts a child that outlives it, and works until it is told to go on.
@@ -22,16 +22,6 @@ fn held(project: &Project) -> Pipeline {
 /// A process that a stub wrote down, once it is there.
 fn pid(project: &Project, file: &str) -> u32 {
     until(file, || project.text(file)?.trim().parse().ok())
-}
-
-/// Waits for the end of a process; one that ended and was not asked after has ended.
-fn wait_for_end(pid: u32) {
-    let has_ended = || {
-        let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return Some(()) };
-        let state = stat.rsplit(") ").next().and_then(|rest| rest.chars().next());
-        matches!(state, Some('Z' | 'X')).then_some(())
-    };
-    until("the end of a process", has_ended);
 }
 
 #[cfg(target_os = "linux")]
@@ -95,8 +85,8 @@ fn a_cancelled_job_ends_with_everything_under_it_and_a_queued_one_never_starts()
     assert_eq!(cancel(&running)["cancellationRequested"], true);
     let ended = pipeline.job_in(&running, "canceled");
     assert_eq!(ended["refusal"]["data"]["code"], "cancelled", "{ended}");
-    wait_for_end(engine);
-    wait_for_end(child);
+    until_gone(engine);
+    until_gone(child);
     assert_eq!(cancel(&running)["state"], "canceled", "a second time changes nothing");
     assert_eq!(project.text("build/a.pck"), None);
     // The queue goes on.
@@ -114,7 +104,7 @@ fn a_command_past_its_limit_is_stopped_and_said_to_be_of_unknown_effect() {
     assert_eq!((late.status, &body["timedOut"]), (400, &json!(true)), "{body}");
     assert_eq!(body["error"], "Command Execution Failed");
     if let Some(engine) = project.text("engine.pid").and_then(|text| text.trim().parse().ok()) {
-        wait_for_end(engine);
+        until_gone(engine);
     }
     assert_eq!(pipeline.result("editor_status", json!({}))["status"], "ready");
 }

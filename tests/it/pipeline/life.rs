@@ -4,8 +4,9 @@ use std::fs;
 
 use didi_tests::{
     Launch, Pipeline, Project,
-    pipeline::{DESCRIPTOR, descriptor, until},
+    pipeline::{DESCRIPTOR, descriptor},
     server::run,
+    until,
 };
 use serde_json::{Value, json};
 
