@@ -10,7 +10,7 @@ use didi_tests::{
     server::PATIENCE,
     until, until_ok,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// A floor of 20 by 20, a field of 400 by 400, and regions that can't be baked.
 const YARD: &str = r#"[gd_scene load_steps=7 format=3 uid="uid://c8xk2v0yard01"]
@@ -47,23 +47,25 @@ navigation_mesh = SubResource("e")
 navigation_polygon = SubResource("p")
 "#;
 
-/// Whether a path leads over the floor; a map that knows of no region yet has none.
-fn has_way(caller: &mut Caller) -> bool {
+/// Whether a path leads over the floor, and what was said; a map that knows of no region yet has none.
+fn way(caller: &mut Caller) -> (bool, Value) {
     let ask =
         json!({"start_point": {"x": -8, "y": 1, "z": -8}, "end_point": {"x": 8, "y": 1, "z": 8}});
     let result = caller.result("nav_query_path", &ask);
     if result["isError"] == true {
-        assert_eq!(refusal_of(&result)["data"]["code"], "no_navigation_map", "{result}");
-        return false;
+        let refusal = refusal_of(&result);
+        assert_eq!(refusal["data"]["code"], "no_navigation_map", "{refusal}");
+        return (false, refusal);
     }
-    result["structuredContent"]["reachable"].as_bool().unwrap()
+    let data = result["structuredContent"].clone();
+    (data["reachable"].as_bool().unwrap(), data)
 }
 
 /// Asks until the map has taken the regions in, which it does in a later frame.
 fn until_way(caller: &mut Caller, wanted: bool) {
-    until_ok(PATIENCE, || match has_way(caller) {
-        has if has == wanted => Ok(()),
-        has => Err(format!("there is a way: {has}")),
+    until_ok(PATIENCE, || match way(caller) {
+        (leads, _) if leads == wanted => Ok(()),
+        (_, said) => Err(said.to_string()),
     });
 }
 
@@ -75,7 +77,7 @@ fn a_baked_region_makes_a_way_and_undo_takes_it_away() {
     let mut caller = Caller::of(&project);
     caller.done("scene_open", json!({"scene_path": "res://yard.tscn"}));
     let before = caller.saved(&project, "yard.tscn");
-    assert!(!has_way(&mut caller), "nothing was baked yet");
+    assert!(!way(&mut caller).0, "nothing was baked yet");
 
     let bake = json!({"nav_node_path": "Region"});
     let mut dry = bake.clone();
