@@ -29,6 +29,17 @@ fn inner() -> Act {
     Act::done(json!({"success": false, "error": "compile"}))
 }
 
+/// What a server says of a command that did not end in its time.
+fn late() -> Act {
+    Act::Reply(
+        400,
+        json!({
+            "success": false, "error": "Command Execution Failed", "timedOut": true,
+            "errorDetails": "The command was asked to stop; whether it took effect is not known",
+        }),
+    )
+}
+
 fn arguments() -> Act {
     Act::Reply(
         400,
@@ -64,6 +75,11 @@ const CASES: &[Case] = &[
     Case { name: "closed without an answer", args: PING, act: |_| Act::Close, exit: 7, code: "OUTCOME_UNKNOWN", execs: 1, err: "may have run" },
     Case { name: "closed in the middle", args: PING, act: |_| Act::Half, exit: 7, code: "OUTCOME_UNKNOWN", execs: 1, err: "may have run" },
     Case { name: "a body that is no JSON", args: PING, act: |_| Act::Raw(200, "<html>".into()), exit: 7, code: "BAD_REPLY", execs: 1, err: "no JSON" },
+    Case { name: "a list for an answer", args: PING, act: |_| Act::Reply(200, json!([1])), exit: 7, code: "BAD_REPLY", execs: 1, err: "may have run" },
+    Case { name: "a refusal that is no JSON", args: PING, act: |_| Act::Raw(401, "Unauthorized".into()), exit: 3, code: "UNAUTHORIZED", execs: 1, err: "status 401" },
+    Case { name: "an endpoint that is not there", args: PING, act: |_| Act::Raw(404, "Not Found".into()), exit: 6, code: "COMMAND_FAILED", execs: 1, err: "status 404" },
+    Case { name: "busy in words that are no JSON", args: PING, act: |_| Act::Raw(503, "later".into()), exit: 6, code: "EDITOR_NOT_READY", execs: 1, err: "status 503" },
+    Case { name: "asked to stop by the instance", args: PING, act: |_| late(), exit: 7, code: "TIMED_OUT", execs: 1, err: "may have run" },
     Case { name: "no answer in time", args: SOON, act: |_| Act::Stall, exit: 7, code: "TIMED_OUT", execs: 1, err: "may have run" },
 ];
 
@@ -90,9 +106,11 @@ fn every_exit_code_has_its_reason() {
 
 #[test]
 fn an_unknown_outcome_is_said_to_programs() {
-    let unity = Unity::running(|_, _| Act::Close);
-    let ran = unity.run(PING);
-    assert_eq!(envelope(&ran)["errors"][0]["outcome"], "unknown");
+    for act in [(|| Act::Close) as fn() -> Act, late, || Act::Raw(200, "<html>".into())] {
+        let unity = Unity::running(move |_, _| act());
+        let ran = unity.run(PING);
+        assert_eq!(envelope(&ran)["errors"][0]["outcome"], "unknown", "{ran:?}");
+    }
 }
 
 #[test]

@@ -93,7 +93,7 @@ impl Call<'_> {
         }
         let deadline = within(self.wish.limit());
         let (answer, echo) = self.send(&link, deadline, printer)?;
-        let body = answer.json()?;
+        let body = outcome::body_of(&answer)?;
         self.warnings.extend(texts(&body["warnings"]));
         if answer.status != 200 || body["success"] != true {
             let trouble = outcome::refused(&answer, &body, self.name);
@@ -153,7 +153,7 @@ impl Call<'_> {
             return Ok(json!({"command": self.name}));
         }
         let answer = link.get(&older::listing_of(self.name), deadline)?;
-        let listing = answer.json()?;
+        let listing = outcome::body_of(&answer)?;
         if answer.status != 200 {
             return Err(outcome::refused(&answer, &listing, self.name));
         }
