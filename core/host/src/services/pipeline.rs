@@ -48,13 +48,22 @@ impl Services {
         let deadline = source::now() + limit;
         let mut watch = |said: &Value| self.pass_on(&said["progress"]);
         let runs = matches!(request.question, Question::Exec { .. });
+        let changes = runs || matches!(request.question, Question::JobCancel { .. });
         let watch: Option<&mut dyn FnMut(&Value)> =
             if runs && self.progress.is_some() { Some(&mut watch) } else { None };
         let ended = client.once_watched(ask(&request.question), deadline, watch);
-        if self.cancel.is_raised() {
-            return Err(cancelled());
+        Ok(Reply { instance, outcome: self.told(ended, changes)? })
+    }
+
+    /// How a request ended. What came back is told although the caller gave up meanwhile, and what may have changed
+    /// something is never told as stopped.
+    fn told(&self, ended: Result<Answer, Failure>, changes: bool) -> Result<Outcome, Refusal> {
+        match ended {
+            Err(failure) if self.cancel.is_raised() && !(changes && failure.may_have_run()) => {
+                Err(cancelled())
+            }
+            ended => Ok(outcome(ended)),
         }
-        Ok(Reply { instance, outcome: outcome(ended) })
     }
 
     /// Whether a tool may ask this.

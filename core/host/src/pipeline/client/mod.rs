@@ -166,6 +166,9 @@ impl Client {
         deadline: Instant,
         watch: Option<Watch<'_>>,
     ) -> Result<Answer, Failure> {
+        if self.cancel.is_raised() {
+            return Err(Failure::Cancelled { sent: false });
+        }
         let Descriptor { port, token, .. } = self.descriptor();
         self.runtime.block_on(async {
             let mut running = tokio::spawn(transport::exchange(port, token.clone(), ask, deadline));

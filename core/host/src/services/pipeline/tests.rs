@@ -91,3 +91,156 @@ fn a_request_that_can_not_be_read_is_the_packs_fault() {
         assert_eq!(reply.code, code::FAULT, "{payload}");
     }
 }
+
+#[cfg(unix)]
+mod reached {
+    //! Instances that can be reached. Their process is the parent of this one, which lives and is another.
+
+    use std::{
+        fs,
+        io::{BufRead as _, BufReader, Write as _},
+        net::{TcpListener, TcpStream},
+        os::unix::process::parent_id,
+        path::PathBuf,
+        sync::{
+            Arc,
+            atomic::{AtomicUsize, Ordering},
+        },
+        thread,
+    };
+
+    use didi_pipeline::descriptor::places;
+    use didi_plugin_api::pipeline::{Outcome, Reply};
+    use serde_json::Value;
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::pipeline::client::{Answer, Failure};
+
+    /// Projects in one folder, all of which the Hub lists.
+    struct Machine {
+        folder: TempDir,
+        shared: Shared,
+        cancel: Cancel,
+    }
+
+    impl Machine {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let root = folder.path().canonicalize().unwrap();
+            let mut shared = shared(&root);
+            let hub = Some(root.join("hub.json"));
+            let sessions = shared.pipelines.sessions.clone();
+            shared.pipelines = Arc::new(find::Places { sessions, hub });
+            Machine { folder, shared, cancel: Cancel::default() }
+        }
+
+        /// A project with what its instance wrote.
+        fn project(&self, folder: &str, pid: u32, port: u16) -> PathBuf {
+            let project = self.folder.path().canonicalize().unwrap().join(folder);
+            let [file, _] = places(&project);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            let text = json!({"pid": pid, "port": port, "projectPath": project, "projectName": "Game", "evalToken": "x"});
+            fs::write(file, text.to_string()).unwrap();
+            project
+        }
+
+        fn services(&self) -> Services {
+            let tool = tool(Effects::EXECUTES);
+            Services::new(&self.shared, &tool, Mode::Local, false, &self.cancel, None)
+        }
+
+        fn ask(&self, instance: &str, question: Question) -> (u32, Vec<u8>) {
+            let request = Request { instance: Some(instance.into()), question, timeout_ms: 30_000 };
+            let payload = serde_json::to_vec(&request).unwrap();
+            let reply =
+                self.services().request(ops::PIPELINE_REQUEST.into(), payload.as_slice().into());
+            (reply.code, reply.body.to_vec())
+        }
+
+        fn refusal(&self, instance: &str) -> Value {
+            let (code, body) = self.ask(instance, Question::Status);
+            assert_eq!(code, super::code::REFUSED);
+            serde_json::from_slice(&body).unwrap()
+        }
+    }
+
+    fn exec() -> Question {
+        Question::Exec { body: Map::new() }
+    }
+
+    /// Reads the head of a request, does something, and answers or keeps the connection without a word.
+    fn listen(answers: bool, on_request: impl Fn() + Send + 'static) -> (u16, Arc<AtomicUsize>) {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let came = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&came);
+        thread::spawn(move || {
+            let mut open: Vec<TcpStream> = vec![];
+            for stream in listener.incoming().map_while(Result::ok) {
+                counted.fetch_add(1, Ordering::SeqCst);
+                let head = BufReader::new(&stream).lines().map_while(Result::ok);
+                head.take_while(|line| !line.is_empty()).for_each(drop);
+                on_request();
+                if answers {
+                    let _ = (&stream).write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}");
+                }
+                open.push(stream);
+            }
+        });
+        (port, came)
+    }
+
+    #[test]
+    fn a_command_that_was_sent_is_not_told_as_stopped_work() {
+        for answers in [false, true] {
+            let machine = Machine::new();
+            let cancel = machine.cancel.clone();
+            let (port, came) = listen(answers, move || cancel.raise());
+            let project = machine.project("Game", parent_id(), port);
+            let (code, body) = machine.ask(project.to_str().unwrap(), exec());
+            assert_eq!(code, super::code::OK, "{}", String::from_utf8_lossy(&body));
+            let reply: Reply = serde_json::from_slice(&body).unwrap();
+            match reply.outcome {
+                Outcome::Answered { .. } => assert!(answers),
+                Outcome::Unknown { why, .. } => assert_eq!(why, "cancelled"),
+                not_sent @ Outcome::NotSent { .. } => panic!("{not_sent:?}"),
+            }
+            // Nobody wants the next one, and it is not sent.
+            for question in [exec(), Question::Status] {
+                let (code, body) = machine.ask(project.to_str().unwrap(), question);
+                assert_eq!(code, super::code::REFUSED);
+                assert!(String::from_utf8_lossy(&body).contains("cancelled"));
+            }
+            assert_eq!(came.load(Ordering::SeqCst), 1);
+        }
+    }
+
+    #[test]
+    fn a_look_that_was_given_up_is_cancelled() {
+        let machine = Machine::new();
+        let cancel = machine.cancel.clone();
+        let (port, _) = listen(false, move || cancel.raise());
+        let project = machine.project("Game", parent_id(), port);
+        assert_eq!(machine.refusal(project.to_str().unwrap())["name"], "cancelled");
+    }
+
+    #[test]
+    fn what_came_back_is_told_whoever_gave_up_meanwhile() {
+        let machine = Machine::new();
+        machine.cancel.raise();
+        let services = machine.services();
+        let answer = Answer { status: 200, body: b"{}".to_vec() };
+        let told = services.told(Ok(answer), true);
+        assert!(matches!(told, Ok(Outcome::Answered { status: 200, .. })), "{told:?}");
+        let told = services.told(Err(Failure::TimedOut { sent: true }), true);
+        assert!(matches!(told, Ok(Outcome::Unknown { .. })), "{told:?}");
+        for (failure, changes) in [
+            (Failure::Cancelled { sent: false }, true),
+            (Failure::Cancelled { sent: true }, false),
+            (Failure::Refused("x".into()), true),
+        ] {
+            assert!(services.told(Err(failure), changes).is_err());
+        }
+    }
+}
