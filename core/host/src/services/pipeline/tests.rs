@@ -11,7 +11,7 @@ use didi_plugin_api::{
 use didi_wire::session_dir::SessionDir;
 use serde_json::{Map, json};
 
-use super::Services;
+use super::{MAX_INSTANCES, Services};
 use crate::{
     bridge::Routes,
     cancel::Cancel,
@@ -117,6 +117,9 @@ mod reached {
     use super::*;
     use crate::pipeline::client::{Answer, Failure};
 
+    /// No system gives processes numbers from here on.
+    const NO_PROCESS: u32 = 0x3fff_0000;
+
     /// Projects in one folder, all of which the Hub lists.
     struct Machine {
         folder: TempDir,
@@ -143,6 +146,13 @@ mod reached {
             let text = json!({"pid": pid, "port": port, "projectPath": project, "projectName": "Game", "evalToken": "x"});
             fs::write(file, text.to_string()).unwrap();
             project
+        }
+
+        fn list(&self, projects: &[PathBuf]) {
+            let named: Map<String, Value> =
+                projects.iter().map(|it| (it.to_str().unwrap().to_owned(), json!({}))).collect();
+            let hub = self.shared.pipelines.hub.as_ref().unwrap();
+            fs::write(hub, json!({"data": named}).to_string()).unwrap();
         }
 
         fn services(&self) -> Services {
@@ -241,6 +251,44 @@ mod reached {
             (Failure::Refused("x".into()), true),
         ] {
             assert!(services.told(Err(failure), changes).is_err());
+        }
+    }
+
+    #[test]
+    fn what_was_left_behind_hides_no_living_instance() {
+        let machine = Machine::new();
+        let (port, came) = listen(true, || {});
+        let mut projects: Vec<PathBuf> = (NO_PROCESS..)
+            .take(MAX_INSTANCES + 10)
+            .map(|pid| machine.project(&format!("a{pid}"), pid, port))
+            .collect();
+        projects.push(machine.project("z", parent_id(), port));
+        machine.list(&projects);
+        let told = machine.services().pipeline_instances();
+        assert_eq!(told.len(), MAX_INSTANCES);
+        let living = &told[0];
+        assert_eq!((living.name.as_str(), living.pid), ("Game", parent_id()), "{living:?}");
+        assert!(told[1..].iter().all(|it| it.name.starts_with("Game (")), "{:?}", told[1]);
+        assert_eq!(machine.ask("Game", exec()).0, super::code::OK);
+        assert_eq!(came.load(Ordering::SeqCst), 1);
+    }
+
+    #[test]
+    fn a_name_that_several_have_is_a_conflict() {
+        let machine = Machine::new();
+        let (port, _) = listen(true, || {});
+        let (other, _) = listen(true, || {});
+        machine.list(&[
+            machine.project("a", parent_id(), port),
+            machine.project("b", parent_id(), other),
+        ]);
+        let refusal = machine.refusal("Game");
+        assert_eq!(refusal["name"], "conflict", "{refusal}");
+        let candidates = refusal["data"]["candidates"].as_array().unwrap();
+        assert_eq!(candidates.len(), 2, "{refusal}");
+        for candidate in candidates {
+            let name = candidate["instance"].as_str().unwrap();
+            assert_eq!(machine.ask(name, Question::Status).0, super::code::OK, "{name}");
         }
     }
 }
