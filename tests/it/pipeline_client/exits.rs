@@ -5,7 +5,7 @@ use std::{fs, net::TcpListener, thread};
 use didi_tests::unity::{Act, Unity, client, ran};
 use serde_json::{Value, json};
 
-use super::{code, envelope, quiet_machine};
+use super::{code, dead_pid, envelope, quiet_machine};
 
 /// One run of `didi command` against a scripted instance.
 struct Case {
@@ -238,16 +238,4 @@ fn a_signal_ends_the_waiting_with_its_own_code() {
         assert_eq!(running.wait().unwrap().code(), Some(exit));
         assert_eq!(unity.execs(), 1);
     }
-}
-
-/// The process of a program that has ended.
-fn dead_pid() -> u32 {
-    let mut child = std::process::Command::new(didi_tests::didi())
-        .arg("--version")
-        .stdout(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
-    let pid = child.id();
-    child.wait().unwrap();
-    pid
 }

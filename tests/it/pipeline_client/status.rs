@@ -7,7 +7,14 @@ use serde_json::json;
 
 #[cfg(target_os = "linux")]
 use super::busy_machine;
-use super::{code, envelope, quiet_machine};
+use super::{code, dead_pid, envelope, quiet_machine};
+
+/// Where the Hub's list is, below the user's home.
+const HUB: &str = if cfg!(target_os = "macos") {
+    "Library/Application Support/UnityHub"
+} else {
+    ".config/unityhub"
+};
 
 fn saying(words: &'static [&'static str]) -> Unity {
     Unity::start(move |seen, nth| match seen.path() {
@@ -30,6 +37,22 @@ fn a_ready_instance_is_ready() {
         assert_eq!(instance[name], unity.descriptor()[name]);
     }
     assert!(!ran.out.contains("c2Nya"), "no token is shown");
+}
+
+#[test]
+fn one_that_has_ended_does_not_hide_who_has_its_port_now() {
+    let _machine = quiet_machine();
+    let (ended, unity) = (saying(&["ready"]), saying(&["ready"]));
+    let root = ended.root();
+    let noted = ended.run(&["status", "--project-path", root.to_str().unwrap()]);
+    assert_eq!(noted.code, Some(0), "{noted:?}");
+    let mut left = ended.descriptor();
+    left["pid"] = dead_pid().into();
+    left["port"] = unity.descriptor()["port"].clone();
+    ended.describe(&left);
+    let ran = ran(client(ended.around(), &unity.root(), &["status", "--json"]));
+    let instances = envelope(&ran)["data"]["instances"].clone();
+    assert_eq!(instances[0]["projectPath"], json!(unity.root()), "{ran:?}");
 }
 
 #[test]
@@ -100,11 +123,7 @@ fn a_project_of_the_hub_is_listed() {
     let _machine = quiet_machine();
     let unity = saying(&["ready"]);
     let home = tempfile::tempdir().unwrap();
-    let hub = home.path().join(if cfg!(target_os = "macos") {
-        "Library/Application Support/UnityHub"
-    } else {
-        ".config/unityhub"
-    });
+    let hub = home.path().join(HUB);
     std::fs::create_dir_all(&hub).unwrap();
     let list = json!({"schema_version": "v1", "data": {unity.root().to_str().unwrap(): {"title": "Game"}, "relative": {}}});
     std::fs::write(hub.join("projects-v1.json"), list.to_string()).unwrap();

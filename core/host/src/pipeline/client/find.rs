@@ -138,6 +138,12 @@ impl Found {
         self.process != Liveness::Gone
     }
 
+    /// Whether both are one instance: a server may have a file in two places.
+    pub fn is_same(&self, other: &Found) -> bool {
+        let who = |it: &Found| (it.descriptor.pid, it.descriptor.port);
+        who(self) == who(other)
+    }
+
     /// What may be shown.
     pub fn public(&self) -> Value {
         let mut shown = self.descriptor.public();
@@ -196,8 +202,7 @@ pub fn list(places: &Places, cancel: &Cancel) -> Vec<Found> {
     files.extend(player_files(&processes, None));
     let mut found = readable(files, cancel);
     found.sort_by_key(|it| (it.is_player(), it.descriptor.folder().to_owned(), it.file.clone()));
-    // A server may have a file in two places.
-    found.dedup_by_key(|it| (it.descriptor.pid, it.descriptor.port));
+    found.dedup_by(|one, other| one.is_same(other));
     found
 }
 
@@ -206,8 +211,11 @@ pub fn open_projects() -> Vec<PathBuf> {
     Processes::now().editor_projects()
 }
 
-/// The folders from one upwards that hold what a project holds: for [`Wanted::Nearest`].
-fn nearest(folder: &Path, places: &Places, cancel: &Cancel) -> Result<Found, NotFound> {
+/// The instance of the deepest folder from one upwards that has a running one.
+///
+/// # Errors
+/// See [`NotFound`]; nothing but these folders is looked at.
+pub fn above(folder: &Path, cancel: &Cancel) -> Result<Found, NotFound> {
     let mut dead = vec![];
     for above in folder.ancestors() {
         match one_of(&descriptor::places(above), cancel) {
@@ -216,11 +224,20 @@ fn nearest(folder: &Path, places: &Places, cancel: &Cancel) -> Result<Found, Not
             Err(other) => return Err(other),
         }
     }
+    Err(NotFound::Nothing { looked: vec![], dead })
+}
+
+/// That of the folders above, else the only one that runs.
+fn nearest(folder: &Path, places: &Places, cancel: &Cancel) -> Result<Found, NotFound> {
+    let dead = match above(folder, cancel) {
+        Err(NotFound::Nothing { dead, .. }) => dead,
+        other => return other,
+    };
     match only(list(places, cancel).into_iter().filter(|it| !it.is_player()).collect()) {
         Err(NotFound::Nothing { dead: mut more, looked }) => {
             more.retain(|it| dead.iter().all(|known: &Found| known.file != it.file));
-            dead.extend(more);
-            Err(NotFound::Nothing { dead, looked })
+            more.splice(0..0, dead);
+            Err(NotFound::Nothing { dead: more, looked })
         }
         other => other,
     }
