@@ -16,6 +16,9 @@ const HUB: &str = if cfg!(target_os = "macos") {
     ".config/unityhub"
 };
 
+/// How many descriptors somebody is about to write.
+const HALF_WRITTEN: u64 = 30;
+
 fn saying(words: &'static [&'static str]) -> Unity {
     Unity::start(move |seen, nth| match seen.path() {
         "/api/status" => Act::Reply(200, json!({"status": words[nth.min(words.len() - 1)]})),
@@ -53,6 +56,31 @@ fn one_that_has_ended_does_not_hide_who_has_its_port_now() {
     let ran = ran(client(ended.around(), &unity.root(), &["status", "--json"]));
     let instances = envelope(&ran)["data"]["instances"].clone();
     assert_eq!(instances[0]["projectPath"], json!(unity.root()), "{ran:?}");
+}
+
+#[test]
+fn half_written_descriptors_cost_their_time_once() {
+    let _machine = quiet_machine();
+    let unity = saying(&["ready"]);
+    let home = tempfile::tempdir().unwrap();
+    let mut projects = serde_json::Map::new();
+    for nth in 0..HALF_WRITTEN {
+        let project = home.path().join(format!("half-{nth}"));
+        std::fs::create_dir_all(project.join("Library/Pipeline")).unwrap();
+        std::fs::write(project.join("Library/Pipeline/.unity-pipeline-port"), "{").unwrap();
+        projects.insert(project.to_str().unwrap().to_owned(), json!({}));
+    }
+    projects.insert(unity.root().to_str().unwrap().to_owned(), json!({}));
+    let hub = home.path().join(HUB);
+    std::fs::create_dir_all(&hub).unwrap();
+    std::fs::write(hub.join("projects-v1.json"), json!({"data": projects}).to_string()).unwrap();
+    let began = std::time::Instant::now();
+    let listed = envelope(&ran(client(home.path(), home.path(), &["list", "--json"])));
+    // One after another they would take two seconds each.
+    assert!(began.elapsed().as_secs() < HALF_WRITTEN, "{:?}", began.elapsed());
+    if cfg!(unix) {
+        assert_eq!(listed["data"]["instances"][0]["projectName"], "Game", "{listed}");
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@
 use std::{
     fmt, fs, io,
     path::{Path, PathBuf},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use didi_pipeline::descriptor::{self, Descriptor, Instance, PLAYER_FILE, ReadFault};
@@ -247,8 +247,9 @@ fn nearest(folder: &Path, places: &Places, cancel: &Cancel) -> Result<Found, Not
 fn one_of(files: &[PathBuf], cancel: &Cancel) -> Result<Found, NotFound> {
     let mut dead = vec![];
     let mut fault = None;
+    let deadline = source::now() + UNFINISHED_LIMIT;
     for file in files {
-        match look(file, cancel) {
+        match look_until(file, deadline, cancel) {
             Ok(found) if found.runs() => return Ok(found),
             Ok(found) => dead.push(found),
             Err(ReadFault::Missing) => {}
@@ -271,29 +272,41 @@ fn only(found: Vec<Found>) -> Result<Found, NotFound> {
     }
 }
 
+/// Reads files. Those that are only half there are read again for a moment, all of them together.
 fn readable(mut files: Vec<PathBuf>, cancel: &Cancel) -> Vec<Found> {
     files.sort();
     files.dedup();
-    files.iter().filter_map(|file| look(file, cancel).ok()).collect()
-}
-
-/// Reads one file. One that is only half there is read again for a moment.
-fn look(file: &Path, cancel: &Cancel) -> Result<Found, ReadFault> {
     let deadline = source::now() + UNFINISHED_LIMIT;
+    let mut found = vec![];
     loop {
-        match Descriptor::read(file) {
-            Ok(descriptor) => {
-                let process = process::running(descriptor.pid);
-                return Ok(Found { file: file.to_owned(), descriptor, process });
+        files.retain(|file| match look(file) {
+            Ok(one) => {
+                found.push(one);
+                false
             }
-            Err(ReadFault::Unfinished) if source::now() < deadline => {
-                if cancel.wait(BETWEEN_LOOKS) {
-                    return Err(ReadFault::Unfinished);
-                }
-            }
-            Err(fault) => return Err(fault),
+            Err(fault) => matches!(fault, ReadFault::Unfinished),
+        });
+        if files.is_empty() || source::now() >= deadline || cancel.wait(BETWEEN_LOOKS) {
+            return found;
         }
     }
+}
+
+/// Reads one file. One that is only half there is read again until a moment.
+fn look_until(file: &Path, deadline: Instant, cancel: &Cancel) -> Result<Found, ReadFault> {
+    loop {
+        match look(file) {
+            Err(ReadFault::Unfinished)
+                if source::now() < deadline && !cancel.wait(BETWEEN_LOOKS) => {}
+            ended => return ended,
+        }
+    }
+}
+
+fn look(file: &Path) -> Result<Found, ReadFault> {
+    let descriptor = Descriptor::read(file)?;
+    let process = process::running(descriptor.pid);
+    Ok(Found { file: file.to_owned(), descriptor, process })
 }
 
 /// A player's descriptor from what people have at hand: the file, its folder, a bundle, the program.
