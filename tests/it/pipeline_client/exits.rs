@@ -124,6 +124,19 @@ fn a_dialog_that_stays_is_not_ready() {
 }
 
 #[test]
+fn each_try_has_the_time_that_is_left() {
+    let unity = Unity::running(|_, nth| match nth {
+        0 | 1 => Act::busy("settling"),
+        _ => Act::done(json!(1)),
+    });
+    assert_eq!(unity.run(PING).code, Some(0));
+    let told: Vec<u64> =
+        unity.seen().iter().map(|seen| seen.body["timeout"].as_u64().unwrap()).collect();
+    assert!(told.is_sorted_by(|before, after| before > after), "{told:?}");
+    assert_eq!(told.len(), 3);
+}
+
+#[test]
 fn nobody_and_the_dead_are_told_apart_from_the_unready() {
     let _machine = quiet_machine();
     let unity = Unity::absent();
