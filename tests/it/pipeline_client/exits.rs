@@ -243,7 +243,7 @@ fn a_result_that_can_not_be_written_is_a_general_failure() {
 #[test]
 fn a_signal_ends_the_waiting_with_its_own_code() {
     use rustix::process::{Pid, Signal, kill_process};
-    for (signal, exit) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+    for (signal, exit) in [(Signal::HUP, 129), (Signal::INT, 130), (Signal::TERM, 143)] {
         let unity = Unity::running(|_, _| Act::Stall);
         let mut running = unity.command(PING).stdout(std::process::Stdio::null()).spawn().unwrap();
         unity.wait_for("/api/exec");

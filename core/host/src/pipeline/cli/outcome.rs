@@ -10,7 +10,7 @@
 //! | 6 | the command failed, the instance is not ready, or several could be meant |
 //! | 7 | the network: no instance, no answer, one that can't be read, too many jobs; the outcome may be unknown |
 //! | 8 | tests ran and failed |
-//! | 130, 143 | interrupted, terminated |
+//! | 129, 130, 143 | hung up, interrupted, terminated |
 //!
 //! 5 and 9 are other tools' and never ours.
 //!
