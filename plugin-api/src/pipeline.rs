@@ -121,7 +121,7 @@ pub enum Outcome {
     },
     /// It may have run, and nobody knows how it ended.
     Unknown {
-        /// `closed`, `timed_out` or `bad_answer`.
+        /// `closed`, `timed_out`, `bad_answer`, or `cancelled`: the caller gave up after it was sent.
         why: String,
         /// One sentence.
         message: String,

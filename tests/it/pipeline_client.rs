@@ -35,3 +35,15 @@ pub(crate) fn envelope(ran: &Ran) -> Value {
 pub(crate) fn code(ran: &Ran) -> String {
     envelope(ran)["errors"][0]["code"].as_str().unwrap_or_default().to_owned()
 }
+
+/// The process of a program that has ended.
+pub(crate) fn dead_pid() -> u32 {
+    let mut child = std::process::Command::new(didi_tests::didi())
+        .arg("--version")
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let pid = child.id();
+    child.wait().unwrap();
+    pid
+}

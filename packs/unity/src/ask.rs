@@ -51,20 +51,41 @@ pub(crate) fn ask(
     let changes = matches!(question, Question::Exec { .. } | Question::JobCancel { .. });
     let reply = ctx.pipeline_request(&Request { instance, question, timeout_ms })?;
     match reply.outcome {
-        Outcome::Answered { status, body } => Ok(Said { instance: reply.instance, status, body }),
+        Outcome::Answered { status, body } => {
+            let said = Said { instance: reply.instance, status, body };
+            if changes { known(said) } else { Ok(said) }
+        }
         Outcome::NotSent { why, message } => Err(unreachable(&reply.instance, &why, &message)),
         // A look that got lost changed nothing.
         Outcome::Unknown { why, message } if !changes => {
             Err(unreachable(&reply.instance, &why, &message))
         }
-        Outcome::Unknown { why, message } => {
-            let message = format!("`{}`: {message}; it may have run", reply.instance.name);
-            Err(Refusal::new(UNKNOWN_OUTCOME, message)
-                .with("why", why)
-                .with("outcome", "unknown")
-                .next_call("unity_editor_status", "shows whether the instance is back; then read what the command would have changed"))
-        }
+        Outcome::Unknown { why, message } => Err(unknown(&reply.instance, &why, &message)),
     }
+}
+
+/// An answer to what changes something, unless it leaves open whether it did: a success that can't be read, or the
+/// instance's word that it gave up on what it had started.
+fn known(said: Said) -> Result<Said, Refusal> {
+    match said.status {
+        200 if !said.body.is_object() => {
+            Err(unknown(&said.instance, "bad_answer", "the answer is no object of JSON"))
+        }
+        400 if said.body["timedOut"] == true => {
+            let refusal = unknown(&said.instance, "timed_out", &reason(&said));
+            Err(refusal.with("reply", lean(&said.body)))
+        }
+        _ => Ok(said),
+    }
+}
+
+fn unknown(instance: &Instance, why: &str, message: &str) -> Refusal {
+    let message =
+        format!("`{}`: {}; it may have run", instance.name, message.trim_end_matches('.'));
+    Refusal::new(UNKNOWN_OUTCOME, message).with("why", why).with("outcome", "unknown").next_call(
+        "unity_editor_status",
+        "shows whether the instance is back; then read what the command would have changed",
+    )
 }
 
 /// Asks for what an instance tells of itself; anything but a success is refused.
@@ -95,10 +116,7 @@ fn unreachable(instance: &Instance, why: &str, message: &str) -> Refusal {
 /// A reply that is no success.
 pub(crate) fn refused(said: &Said) -> Refusal {
     let Said { instance, status, body } = said;
-    let text = |name: &str| body[name].as_str().filter(|text| !text.is_empty());
-    let details = ["errorDetails", "error", "message"].iter().find_map(|name| text(name));
-    let details =
-        details.map_or_else(|| format!("status {status} without a reason"), str::to_owned);
+    let details = reason(said);
     let message = format!("`{}`: {}", instance.name, details.trim_end_matches('.'));
     let with_reply = |code: Code| {
         Refusal::new(code, message.clone())
@@ -124,6 +142,14 @@ pub(crate) fn refused(said: &Said) -> Refusal {
         _ => with_reply(codes::ENGINE_REFUSED)
             .no_remedy("the instance ran the request and reports a failure; its reply says why"),
     }
+}
+
+/// What a reply gives as its reason.
+fn reason(said: &Said) -> String {
+    let Said { status, body, .. } = said;
+    let text = |name: &str| body[name].as_str().filter(|text| !text.is_empty());
+    let details = ["errorDetails", "error", "message"].iter().find_map(|name| text(name));
+    details.map_or_else(|| format!("status {status} without a reason"), str::to_owned)
 }
 
 /// The reply without what stands elsewhere in the refusal.

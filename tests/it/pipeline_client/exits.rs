@@ -5,7 +5,7 @@ use std::{fs, net::TcpListener, thread};
 use didi_tests::unity::{Act, Unity, client, ran};
 use serde_json::{Value, json};
 
-use super::{code, envelope, quiet_machine};
+use super::{code, dead_pid, envelope, quiet_machine};
 
 /// One run of `didi command` against a scripted instance.
 struct Case {
@@ -27,6 +27,17 @@ const STRICT: &[&str] = &["command", "--json", "--strict", "ping"];
 
 fn inner() -> Act {
     Act::done(json!({"success": false, "error": "compile"}))
+}
+
+/// What a server says of a command that did not end in its time.
+fn late() -> Act {
+    Act::Reply(
+        400,
+        json!({
+            "success": false, "error": "Command Execution Failed", "timedOut": true,
+            "errorDetails": "The command was asked to stop; whether it took effect is not known",
+        }),
+    )
 }
 
 fn arguments() -> Act {
@@ -64,6 +75,11 @@ const CASES: &[Case] = &[
     Case { name: "closed without an answer", args: PING, act: |_| Act::Close, exit: 7, code: "OUTCOME_UNKNOWN", execs: 1, err: "may have run" },
     Case { name: "closed in the middle", args: PING, act: |_| Act::Half, exit: 7, code: "OUTCOME_UNKNOWN", execs: 1, err: "may have run" },
     Case { name: "a body that is no JSON", args: PING, act: |_| Act::Raw(200, "<html>".into()), exit: 7, code: "BAD_REPLY", execs: 1, err: "no JSON" },
+    Case { name: "a list for an answer", args: PING, act: |_| Act::Reply(200, json!([1])), exit: 7, code: "BAD_REPLY", execs: 1, err: "may have run" },
+    Case { name: "a refusal that is no JSON", args: PING, act: |_| Act::Raw(401, "Unauthorized".into()), exit: 3, code: "UNAUTHORIZED", execs: 1, err: "status 401" },
+    Case { name: "an endpoint that is not there", args: PING, act: |_| Act::Raw(404, "Not Found".into()), exit: 6, code: "COMMAND_FAILED", execs: 1, err: "status 404" },
+    Case { name: "busy in words that are no JSON", args: PING, act: |_| Act::Raw(503, "later".into()), exit: 6, code: "EDITOR_NOT_READY", execs: 1, err: "status 503" },
+    Case { name: "asked to stop by the instance", args: PING, act: |_| late(), exit: 7, code: "TIMED_OUT", execs: 1, err: "may have run" },
     Case { name: "no answer in time", args: SOON, act: |_| Act::Stall, exit: 7, code: "TIMED_OUT", execs: 1, err: "may have run" },
 ];
 
@@ -90,9 +106,11 @@ fn every_exit_code_has_its_reason() {
 
 #[test]
 fn an_unknown_outcome_is_said_to_programs() {
-    let unity = Unity::running(|_, _| Act::Close);
-    let ran = unity.run(PING);
-    assert_eq!(envelope(&ran)["errors"][0]["outcome"], "unknown");
+    for act in [(|| Act::Close) as fn() -> Act, late, || Act::Raw(200, "<html>".into())] {
+        let unity = Unity::running(move |_, _| act());
+        let ran = unity.run(PING);
+        assert_eq!(envelope(&ran)["errors"][0]["outcome"], "unknown", "{ran:?}");
+    }
 }
 
 #[test]
@@ -103,6 +121,19 @@ fn a_dialog_that_stays_is_not_ready() {
     assert!(ran.err.contains("dialog"), "{}", ran.err);
     assert!(unity.execs() > 1, "it was asked again within the time");
     assert_eq!(envelope(&ran)["errors"][0]["busyReason"], "blocked_by_dialog");
+}
+
+#[test]
+fn each_try_has_the_time_that_is_left() {
+    let unity = Unity::running(|_, nth| match nth {
+        0 | 1 => Act::busy("settling"),
+        _ => Act::done(json!(1)),
+    });
+    assert_eq!(unity.run(PING).code, Some(0));
+    let told: Vec<u64> =
+        unity.seen().iter().map(|seen| seen.body["timeout"].as_u64().unwrap()).collect();
+    assert!(told.is_sorted_by(|before, after| before > after), "{told:?}");
+    assert_eq!(told.len(), 3);
 }
 
 #[test]
@@ -212,7 +243,7 @@ fn a_result_that_can_not_be_written_is_a_general_failure() {
 #[test]
 fn a_signal_ends_the_waiting_with_its_own_code() {
     use rustix::process::{Pid, Signal, kill_process};
-    for (signal, exit) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+    for (signal, exit) in [(Signal::HUP, 129), (Signal::INT, 130), (Signal::TERM, 143)] {
         let unity = Unity::running(|_, _| Act::Stall);
         let mut running = unity.command(PING).stdout(std::process::Stdio::null()).spawn().unwrap();
         unity.wait_for("/api/exec");
@@ -220,16 +251,4 @@ fn a_signal_ends_the_waiting_with_its_own_code() {
         assert_eq!(running.wait().unwrap().code(), Some(exit));
         assert_eq!(unity.execs(), 1);
     }
-}
-
-/// The process of a program that has ended.
-fn dead_pid() -> u32 {
-    let mut child = std::process::Command::new(didi_tests::didi())
-        .arg("--version")
-        .stdout(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
-    let pid = child.id();
-    child.wait().unwrap();
-    pid
 }

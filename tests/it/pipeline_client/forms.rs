@@ -77,6 +77,17 @@ fn an_older_server_gets_named_parameters_and_never_a_raw_line() {
 }
 
 #[test]
+fn an_older_server_without_a_list_is_told_by_its_status() {
+    let unity = Unity::start(|_, _| Act::Raw(404, "Not Found".into()));
+    let mut older = unity.descriptor();
+    older.as_object_mut().unwrap().remove("capabilities");
+    unity.describe(&older);
+    let ran = unity.run(&["command", "--json", "log_editor", "hi"]);
+    assert_eq!((ran.code, code(&ran).as_str()), (Some(6), "COMMAND_FAILED"), "{ran:?}");
+    assert_eq!(unity.execs(), 0);
+}
+
+#[test]
 fn a_server_that_claims_more_than_it_has_is_served_as_an_older_one() {
     let unity = Unity::running(|seen, _| {
         let raw = seen.body.get("argv").is_some();

@@ -100,6 +100,25 @@ fn a_job_that_is_gone_after_a_reload_has_an_unknown_outcome() {
 }
 
 #[test]
+fn a_reply_that_is_no_json_is_judged_by_its_status() {
+    for (act, exit, reason) in [
+        (Act::Raw(401, "Unauthorized".into()), 3, "UNAUTHORIZED"),
+        (Act::Raw(503, "later".into()), 6, "EDITOR_NOT_READY"),
+        (Act::Raw(404, "Not Found".into()), 7, "OUTCOME_UNKNOWN"),
+        (Act::Raw(200, "<html>".into()), 7, "BAD_REPLY"),
+        (Act::Reply(200, json!("running")), 7, "BAD_REPLY"),
+    ] {
+        let told = format!("{act:?}");
+        let unity = Unity::start(move |_, _| act.clone());
+        for verb in ["status", "cancel"] {
+            let ran = unity.run(&["job", verb, "--json", "j1"]);
+            let got = (ran.code, code(&ran));
+            assert_eq!(got, (Some(exit), reason.to_owned()), "{verb} {told}: {ran:?}");
+        }
+    }
+}
+
+#[test]
 fn a_lost_look_at_a_job_is_repeated() {
     let unity = Unity::start(|seen, nth| match (seen.path(), nth) {
         ("/api/job", 0 | 1) => Act::Close,

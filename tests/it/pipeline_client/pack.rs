@@ -128,6 +128,11 @@ fn every_failure_has_its_code_and_nothing_is_sent_again() {
         4 => Act::failed("Command Execution Failed", "boom"),
         5 => Act::Reply(429, json!({"success": false, "error": "Too Many Queued Jobs"})),
         6 => Act::Raw(200, "<html>".into()),
+        7 => Act::Reply(200, json!([1])),
+        8 => Act::Reply(
+            400,
+            json!({"success": false, "error": "Command Execution Failed", "timedOut": true, "errorDetails": "It was asked to stop."}),
+        ),
         _ => Act::Reply(401, json!({"error": "Unauthorized"})),
     });
     let project = Project::empty();
@@ -139,7 +144,9 @@ fn every_failure_has_its_code_and_nothing_is_sent_again() {
         "not_found",
         "engine_refused",
         "rate_limited",
-        "engine_refused",
+        "unknown_outcome",
+        "unknown_outcome",
+        "unknown_outcome",
         "forbidden",
     ];
     for (nth, code) in codes.into_iter().enumerate() {
@@ -151,7 +158,7 @@ fn every_failure_has_its_code_and_nothing_is_sent_again() {
         assert_eq!(refusal["data"]["code"], code, "{nth}: {refusal}");
         assert_eq!(unity.execs(), nth + 1, "{code}");
         match nth {
-            0 => assert_eq!(refusal["data"]["outcome"], "unknown", "{refusal}"),
+            0 | 6 | 7 | 8 => assert_eq!(refusal["data"]["outcome"], "unknown", "{refusal}"),
             1 => assert_eq!(
                 (&refusal["data"]["busy_reason"], &refusal["data"]["retry_after_ms"]),
                 (&json!("settling"), &json!(1000))

@@ -7,7 +7,17 @@ use serde_json::json;
 
 #[cfg(target_os = "linux")]
 use super::busy_machine;
-use super::{code, envelope, quiet_machine};
+use super::{code, dead_pid, envelope, quiet_machine};
+
+/// Where the Hub's list is, below the user's home.
+const HUB: &str = if cfg!(target_os = "macos") {
+    "Library/Application Support/UnityHub"
+} else {
+    ".config/unityhub"
+};
+
+/// How many descriptors somebody is about to write.
+const HALF_WRITTEN: u64 = 30;
 
 fn saying(words: &'static [&'static str]) -> Unity {
     Unity::start(move |seen, nth| match seen.path() {
@@ -30,6 +40,47 @@ fn a_ready_instance_is_ready() {
         assert_eq!(instance[name], unity.descriptor()[name]);
     }
     assert!(!ran.out.contains("c2Nya"), "no token is shown");
+}
+
+#[test]
+fn one_that_has_ended_does_not_hide_who_has_its_port_now() {
+    let _machine = quiet_machine();
+    let (ended, unity) = (saying(&["ready"]), saying(&["ready"]));
+    let root = ended.root();
+    let noted = ended.run(&["status", "--project-path", root.to_str().unwrap()]);
+    assert_eq!(noted.code, Some(0), "{noted:?}");
+    let mut left = ended.descriptor();
+    left["pid"] = dead_pid().into();
+    left["port"] = unity.descriptor()["port"].clone();
+    ended.describe(&left);
+    let ran = ran(client(ended.around(), &unity.root(), &["status", "--json"]));
+    let instances = envelope(&ran)["data"]["instances"].clone();
+    assert_eq!(instances[0]["projectPath"], json!(unity.root()), "{ran:?}");
+}
+
+#[test]
+fn half_written_descriptors_cost_their_time_once() {
+    let _machine = quiet_machine();
+    let unity = saying(&["ready"]);
+    let home = tempfile::tempdir().unwrap();
+    let mut projects = serde_json::Map::new();
+    for nth in 0..HALF_WRITTEN {
+        let project = home.path().join(format!("half-{nth}"));
+        std::fs::create_dir_all(project.join("Library/Pipeline")).unwrap();
+        std::fs::write(project.join("Library/Pipeline/.unity-pipeline-port"), "{").unwrap();
+        projects.insert(project.to_str().unwrap().to_owned(), json!({}));
+    }
+    projects.insert(unity.root().to_str().unwrap().to_owned(), json!({}));
+    let hub = home.path().join(HUB);
+    std::fs::create_dir_all(&hub).unwrap();
+    std::fs::write(hub.join("projects-v1.json"), json!({"data": projects}).to_string()).unwrap();
+    let began = std::time::Instant::now();
+    let listed = envelope(&ran(client(home.path(), home.path(), &["list", "--json"])));
+    // One after another they would take two seconds each.
+    assert!(began.elapsed().as_secs() < HALF_WRITTEN, "{:?}", began.elapsed());
+    if cfg!(unix) {
+        assert_eq!(listed["data"]["instances"][0]["projectName"], "Game", "{listed}");
+    }
 }
 
 #[test]
@@ -100,11 +151,7 @@ fn a_project_of_the_hub_is_listed() {
     let _machine = quiet_machine();
     let unity = saying(&["ready"]);
     let home = tempfile::tempdir().unwrap();
-    let hub = home.path().join(if cfg!(target_os = "macos") {
-        "Library/Application Support/UnityHub"
-    } else {
-        ".config/unityhub"
-    });
+    let hub = home.path().join(HUB);
     std::fs::create_dir_all(&hub).unwrap();
     let list = json!({"schema_version": "v1", "data": {unity.root().to_str().unwrap(): {"title": "Game"}, "relative": {}}});
     std::fs::write(hub.join("projects-v1.json"), list.to_string()).unwrap();

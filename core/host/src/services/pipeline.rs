@@ -48,13 +48,22 @@ impl Services {
         let deadline = source::now() + limit;
         let mut watch = |said: &Value| self.pass_on(&said["progress"]);
         let runs = matches!(request.question, Question::Exec { .. });
+        let changes = runs || matches!(request.question, Question::JobCancel { .. });
         let watch: Option<&mut dyn FnMut(&Value)> =
             if runs && self.progress.is_some() { Some(&mut watch) } else { None };
         let ended = client.once_watched(ask(&request.question), deadline, watch);
-        if self.cancel.is_raised() {
-            return Err(cancelled());
+        Ok(Reply { instance, outcome: self.told(ended, changes)? })
+    }
+
+    /// How a request ended. What came back is told although the caller gave up meanwhile, and what may have changed
+    /// something is never told as stopped.
+    fn told(&self, ended: Result<Answer, Failure>, changes: bool) -> Result<Outcome, Refusal> {
+        match ended {
+            Err(failure) if self.cancel.is_raised() && !(changes && failure.may_have_run()) => {
+                Err(cancelled())
+            }
+            ended => Ok(outcome(ended)),
         }
-        Ok(Reply { instance, outcome: outcome(ended) })
     }
 
     /// Whether a tool may ask this.
@@ -71,52 +80,59 @@ impl Services {
         }
     }
 
-    /// What can be seen, by name. Where several have one name, the folder is a part of it.
+    /// What can be seen, by name, with what runs in front. A name that several have goes with the folder; one whose
+    /// process has ended takes none from one that runs.
     fn seen(&self) -> Vec<(String, Found)> {
         let mut found = find::list(&self.shared.pipelines, &self.cancel);
         found.retain(|it| it.descriptor.pid != std::process::id());
+        let (mut found, ended): (Vec<_>, Vec<_>) = found.into_iter().partition(Found::runs);
+        found.extend(ended);
         found.truncate(MAX_INSTANCES);
-        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        let (mut running, mut all) = (BTreeMap::new(), BTreeMap::new());
         for one in &found {
-            *counts.entry(one.descriptor.name()).or_default() += 1;
+            *all.entry(one.descriptor.name()).or_insert(0_usize) += 1;
+            *running.entry(one.descriptor.name()).or_insert(0_usize) += usize::from(one.runs());
         }
         let named = found.into_iter().map(|one| {
             let name = one.descriptor.name();
-            let folder = one.descriptor.folder().display();
-            let name = if counts[&name] > 1 { format!("{name} ({folder})") } else { name };
+            let same = if one.runs() { &running } else { &all };
+            let name = if same[&name] > 1 { with_folder(&one) } else { name };
             (name, one)
         });
         named.collect()
     }
 
     fn instance(&self, wanted: Option<&str>) -> Result<(String, Found), Refusal> {
+        let Some(wanted) = wanted else { return self.only() };
+        // A folder says where to look, so the rest of the machine is looked at only where nobody is there.
+        let missing = match self.by_folder(wanted) {
+            Ok(found) => return Ok(found),
+            Err(missing) => missing,
+        };
         let mut seen = self.seen();
-        if let Some(wanted) = wanted {
-            let is_meant = |(name, found): &(String, Found)| {
-                name == wanted || found.descriptor.folder() == Path::new(wanted)
-            };
-            return match seen.iter().position(is_meant) {
-                Some(place) => Ok(seen.swap_remove(place)),
-                None => self.by_folder(wanted),
-            };
+        let is_meant = |(name, found): &(String, Found)| {
+            name == wanted || found.descriptor.folder() == Path::new(wanted)
+        };
+        if let Some(place) = seen.iter().position(is_meant) {
+            return Ok(seen.swap_remove(place));
         }
+        seen.retain(|(_, found)| found.runs() && found.descriptor.name() == wanted);
+        let message = format!("{} instances are called `{}`", seen.len(), text::clip(wanted));
+        if seen.is_empty() { Err(missing) } else { Err(several(message, &seen)) }
+    }
+
+    /// The only one that runs.
+    fn only(&self) -> Result<(String, Found), Refusal> {
+        let mut seen = self.seen();
         seen.retain(|(_, found)| found.runs());
         match seen.len() {
             0 => Err(nobody("no instance runs that can be seen from here")),
             1 => Ok(seen.remove(0)),
-            _ => {
-                let candidates: Vec<Value> = seen.iter().map(|(name, found)| {
-                    json!({"instance": name, "folder": found.descriptor.folder().to_string_lossy()})
-                }).collect();
-                let message = format!("{} instances run, and none is named", seen.len());
-                Err(Refusal::new(codes::CONFLICT, message)
-                    .with("candidates", candidates)
-                    .field("instance"))
-            }
+            count => Err(several(format!("{count} instances run, and none is named"), &seen)),
         }
     }
 
-    /// One that is not listed, by the folder of its project or player.
+    /// One that runs, by the folder of its project or player.
     fn by_folder(&self, wanted: &str) -> Result<(String, Found), Refusal> {
         let folder = Path::new(wanted);
         let missing = || nobody(&format!("no instance is called `{}`", text::clip(wanted)));
@@ -153,6 +169,19 @@ impl Services {
 fn nobody(message: &str) -> Refusal {
     Refusal::new(codes::NOT_FOUND, message)
         .next_call("unity_list_instances", "shows the instances that can be seen")
+}
+
+fn several(message: String, seen: &[(String, Found)]) -> Refusal {
+    let told = |(name, found): &(String, Found)| {
+        let folder = found.descriptor.folder().to_string_lossy();
+        json!({"instance": name, "folder": folder})
+    };
+    let candidates: Vec<Value> = seen.iter().map(told).collect();
+    Refusal::new(codes::CONFLICT, message).with("candidates", candidates).field("instance")
+}
+
+fn with_folder(found: &Found) -> String {
+    format!("{} ({})", found.descriptor.name(), found.descriptor.folder().display())
 }
 
 fn shown(name: String, found: &Found) -> Instance {

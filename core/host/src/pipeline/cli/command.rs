@@ -1,6 +1,6 @@
 //! `didi command`: one command, or the list of them.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use didi_pipeline::bind;
 use serde_json::{Value, json};
@@ -15,14 +15,9 @@ use crate::{
     cancel::Cancel,
     cli::{Options, client::CommandOptions},
     pipeline::client::{Answer, older},
-    source,
 };
 
 const VERB: &str = "command";
-
-/// How much longer than the command the client waits, so that the instance's own word on a command that took
-/// too long still arrives.
-const GRACE: Duration = Duration::from_secs(2);
 
 /// Runs or lists.
 pub fn run<'w>(
@@ -93,7 +88,7 @@ impl Call<'_> {
         }
         let deadline = within(self.wish.limit());
         let (answer, echo) = self.send(&link, deadline, printer)?;
-        let body = answer.json()?;
+        let body = outcome::body_of(&answer)?;
         self.warnings.extend(texts(&body["warnings"]));
         if answer.status != 200 || body["success"] != true {
             let trouble = outcome::refused(&answer, &body, self.name);
@@ -133,15 +128,13 @@ impl Call<'_> {
         deadline: Instant,
         printer: &mut Printer<'_>,
     ) -> Result<Answer, Trouble> {
-        let left = deadline.saturating_duration_since(source::now());
-        body["timeout"] = u64::try_from(left.as_millis()).unwrap_or(u64::MAX).max(1).into();
         if self.wish.detach {
             body["job"] = true.into();
         }
         let wants = printer.wants_progress();
         let mut watch = |progress: &Value| printer.progress(progress);
         let watch: Option<&mut dyn FnMut(&Value)> = if wants { Some(&mut watch) } else { None };
-        Ok(link.exec(&body, deadline + GRACE, self.cancel, watch)?)
+        Ok(link.exec(&body, deadline, self.cancel, watch)?)
     }
 
     /// The body for an instance that takes no raw command lines.
@@ -153,7 +146,7 @@ impl Call<'_> {
             return Ok(json!({"command": self.name}));
         }
         let answer = link.get(&older::listing_of(self.name), deadline)?;
-        let listing = answer.json()?;
+        let listing = outcome::body_of(&answer)?;
         if answer.status != 200 {
             return Err(outcome::refused(&answer, &listing, self.name));
         }

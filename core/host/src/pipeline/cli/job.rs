@@ -132,7 +132,7 @@ fn read(answer: &crate::pipeline::client::Answer, id: &str) -> Result<Value, Tro
             .hint("an instance forgets its jobs when it loads its code anew: look at what the command did")
             .with(json!({"outcome": "unknown"})));
     }
-    let body = answer.json()?;
+    let body = outcome::body_of(answer)?;
     if answer.status != 200 {
         return Err(outcome::refused(answer, &body, "job"));
     }

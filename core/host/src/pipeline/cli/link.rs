@@ -19,6 +19,10 @@ use crate::{
     },
 };
 
+/// How much longer than the command the client waits, so that the instance's own word on a command that took
+/// too long still arrives.
+const GRACE: Duration = Duration::from_secs(2);
+
 /// The way to whoever runs commands.
 pub enum Link {
     /// A running instance.
@@ -104,12 +108,14 @@ impl Link {
     pub fn get(&self, path: &str, deadline: Instant) -> Result<Answer, Failure> {
         match self {
             // Looking may be repeated, so a lost answer is asked for again while there is time.
-            Link::Remote(client) => client.until_taken(&Ask::get(path), deadline, None),
+            Link::Remote(client) => {
+                client.until_taken(|| Ask::get(path), deadline, Duration::ZERO, None)
+            }
             Link::Here(here) => Ok(here.get(path)),
         }
     }
 
-    /// Runs a command.
+    /// Runs a command. Each try tells how much of its time is left.
     ///
     /// # Errors
     /// How it failed.
@@ -120,12 +126,12 @@ impl Link {
         cancel: &Cancel,
         watch: Option<Watch<'_>>,
     ) -> Result<Answer, Failure> {
-        let body = body.to_string().into_bytes();
         match self {
             Link::Remote(client) => {
-                client.until_taken(&Ask::Post { path: EXEC, body }, deadline, watch)
+                let ask = || Ask::Post { path: EXEC, body: timed(body, deadline) };
+                client.until_taken(ask, deadline, GRACE, watch)
             }
-            Link::Here(here) => here.exec(body, deadline, cancel, watch),
+            Link::Here(here) => here.exec(timed(body, deadline), deadline + GRACE, cancel, watch),
         }
     }
 
@@ -137,11 +143,20 @@ impl Link {
         let body = json!({"id": id}).to_string().into_bytes();
         match self {
             Link::Remote(client) => {
-                client.until_taken(&Ask::Post { path: JOB_CANCEL, body }, deadline, None)
+                let ask = || Ask::Post { path: JOB_CANCEL, body: body.clone() };
+                client.until_taken(ask, deadline, Duration::ZERO, None)
             }
             Link::Here(_) => Err(Failure::Refused("no job outlives this process".into())),
         }
     }
+}
+
+/// A body with the time that is left, in milliseconds.
+fn timed(body: &Value, deadline: Instant) -> Vec<u8> {
+    let mut body = body.clone();
+    let left = deadline.saturating_duration_since(crate::source::now());
+    body["timeout"] = u64::try_from(left.as_millis()).unwrap_or(u64::MAX).max(1).into();
+    body.to_string().into_bytes()
 }
 
 /// Who runs commands.

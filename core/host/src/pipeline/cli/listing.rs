@@ -21,12 +21,7 @@ use crate::{
 pub fn run(options: &Options, wish: &CommandOptions, cancel: &Cancel) -> Result<Report, Trouble> {
     let link = Link::open(options, &wish.target, cancel)?;
     let answer = link.get(&path(&wish.listing), within(wish.limit()))?;
-    let body = match answer.json() {
-        Ok(body) => body,
-        // An error of an endpoint that is not there is plain text.
-        Err(failure) if answer.status == 200 => return Err(failure.into()),
-        Err(_) => Value::Null,
-    };
+    let body = outcome::body_of(&answer)?;
     if answer.status != 200 {
         return Err(outcome::refused(&answer, &body, "commands"));
     }

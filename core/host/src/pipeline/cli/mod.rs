@@ -86,15 +86,16 @@ impl Signals {
 
     #[cfg(unix)]
     fn listen(&self) {
-        use signal_hook::{
-            consts::{SIGINT, SIGTERM},
-            iterator::Signals as Arriving,
+        /// A shell tells an end by a signal as this and the signal's number.
+        const SIGNALLED: i32 = 128;
+        let Ok(mut arriving) = signal_hook::iterator::Signals::new(crate::serve::ENDING) else {
+            return;
         };
-        let Ok(mut arriving) = Arriving::new([SIGINT, SIGTERM]) else { return };
         let (cancel, exit) = (self.cancel.clone(), Arc::clone(&self.exit));
         std::thread::spawn(move || {
             if let Some(signal) = arriving.forever().next() {
-                exit.store(if signal == SIGTERM { 143 } else { 130 }, Ordering::SeqCst);
+                let code = u8::try_from(SIGNALLED + signal).unwrap_or(u8::MAX);
+                exit.store(code, Ordering::SeqCst);
                 cancel.raise();
             }
         });

@@ -10,7 +10,7 @@
 //! | 6 | the command failed, the instance is not ready, or several could be meant |
 //! | 7 | the network: no instance, no answer, one that can't be read, too many jobs; the outcome may be unknown |
 //! | 8 | tests ran and failed |
-//! | 130, 143 | interrupted, terminated |
+//! | 129, 130, 143 | hung up, interrupted, terminated |
 //!
 //! 5 and 9 are other tools' and never ours.
 //!
@@ -103,9 +103,11 @@ impl From<NotFound> for Trouble {
     }
 }
 
+/// The way out where the outcome is not known.
+const LOOK: &str = "it may have run: look at the project before running it again";
+
 impl From<Failure> for Trouble {
     fn from(failure: Failure) -> Self {
-        const LOOK: &str = "it may have run: look at the project before running it again";
         let message = failure.to_string();
         let unknown = || json!({"outcome": "unknown"});
         match failure {
@@ -139,6 +141,20 @@ impl From<Failure> for Trouble {
     }
 }
 
+/// The body of an answer: an object when it is a success. Whatever else the status says is judged by it alone, as
+/// what is refused before a request is looked at is often answered in plain text; the body is then null.
+///
+/// # Errors
+/// [`Failure::BadAnswer`] for a success that can't be read.
+pub fn body_of(answer: &Answer) -> Result<Value, Failure> {
+    let body = answer.json();
+    if answer.status != 200 {
+        return Ok(body.unwrap_or_default());
+    }
+    let body = body?;
+    if body.is_object() { Ok(body) } else { Err(Failure::BadAnswer("no object of JSON".into())) }
+}
+
 /// What a reply of `/api/exec` says when it is no success.
 pub fn refused(answer: &Answer, body: &Value, command: &str) -> Trouble {
     let details = ["errorDetails", "error", "message"]
@@ -156,6 +172,7 @@ pub fn refused(answer: &Answer, body: &Value, command: &str) -> Trouble {
         return Trouble::new("TESTS_FAILED", 8, message).with(more);
     }
     match answer.status {
+        400 if body["timedOut"] == true => late(message, more),
         401 | 403 => Trouble::new("UNAUTHORIZED", 3, message)
             .hint("the descriptor is not this instance's, or it changed its token; try again"),
         429 => Trouble::new("TOO_MANY_JOBS", 7, message).hint("wait for some of them"),
@@ -175,6 +192,12 @@ pub fn refused(answer: &Answer, body: &Value, command: &str) -> Trouble {
             Trouble { hint, ..Trouble::new("COMMAND_FAILED", 6, message).with(more) }
         }
     }
+}
+
+/// The instance gave up on a command that it had started.
+fn late(message: String, mut more: Value) -> Trouble {
+    more["outcome"] = "unknown".into();
+    Trouble::new("TIMED_OUT", 7, message).hint(LOOK).with(more)
 }
 
 /// What programs get of a refused reply: all of it but what the message has.

@@ -96,15 +96,11 @@ fn meant(
     let places = places(options);
     let Some(project) = project else {
         let mut found = find::list(&places, cancel);
-        // One that only the working folder leads to is seen, too.
-        let here = std::env::current_dir().map(Wanted::Nearest).ok();
-        let near = here.and_then(|here| find::find(&here, &places, cancel).ok());
-        found.extend(
-            near.into_iter()
-                .filter(|it| found.iter().all(|known| known.descriptor.port != it.descriptor.port))
-                .collect::<Vec<_>>(),
-        );
         found.retain(Found::runs);
+        // One that only the working folder leads to is seen, too.
+        let here = std::env::current_dir().ok();
+        let near = here.and_then(|here| find::above(&here, cancel).ok());
+        found.extend(near.filter(|near| found.iter().all(|known| !known.is_same(near))));
         return Ok(found);
     };
     match find::find(&Wanted::Project(project.to_owned()), &places, cancel) {

@@ -10,7 +10,7 @@
 use std::{
     fmt, fs, io,
     path::{Path, PathBuf},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use didi_pipeline::descriptor::{self, Descriptor, Instance, PLAYER_FILE, ReadFault};
@@ -138,6 +138,12 @@ impl Found {
         self.process != Liveness::Gone
     }
 
+    /// Whether both are one instance: a server may have a file in two places.
+    pub fn is_same(&self, other: &Found) -> bool {
+        let who = |it: &Found| (it.descriptor.pid, it.descriptor.port);
+        who(self) == who(other)
+    }
+
     /// What may be shown.
     pub fn public(&self) -> Value {
         let mut shown = self.descriptor.public();
@@ -196,8 +202,7 @@ pub fn list(places: &Places, cancel: &Cancel) -> Vec<Found> {
     files.extend(player_files(&processes, None));
     let mut found = readable(files, cancel);
     found.sort_by_key(|it| (it.is_player(), it.descriptor.folder().to_owned(), it.file.clone()));
-    // A server may have a file in two places.
-    found.dedup_by_key(|it| (it.descriptor.pid, it.descriptor.port));
+    found.dedup_by(|one, other| one.is_same(other));
     found
 }
 
@@ -206,8 +211,11 @@ pub fn open_projects() -> Vec<PathBuf> {
     Processes::now().editor_projects()
 }
 
-/// The folders from one upwards that hold what a project holds: for [`Wanted::Nearest`].
-fn nearest(folder: &Path, places: &Places, cancel: &Cancel) -> Result<Found, NotFound> {
+/// The instance of the deepest folder from one upwards that has a running one.
+///
+/// # Errors
+/// See [`NotFound`]; nothing but these folders is looked at.
+pub fn above(folder: &Path, cancel: &Cancel) -> Result<Found, NotFound> {
     let mut dead = vec![];
     for above in folder.ancestors() {
         match one_of(&descriptor::places(above), cancel) {
@@ -216,11 +224,20 @@ fn nearest(folder: &Path, places: &Places, cancel: &Cancel) -> Result<Found, Not
             Err(other) => return Err(other),
         }
     }
+    Err(NotFound::Nothing { looked: vec![], dead })
+}
+
+/// That of the folders above, else the only one that runs.
+fn nearest(folder: &Path, places: &Places, cancel: &Cancel) -> Result<Found, NotFound> {
+    let dead = match above(folder, cancel) {
+        Err(NotFound::Nothing { dead, .. }) => dead,
+        other => return other,
+    };
     match only(list(places, cancel).into_iter().filter(|it| !it.is_player()).collect()) {
         Err(NotFound::Nothing { dead: mut more, looked }) => {
             more.retain(|it| dead.iter().all(|known: &Found| known.file != it.file));
-            dead.extend(more);
-            Err(NotFound::Nothing { dead, looked })
+            more.splice(0..0, dead);
+            Err(NotFound::Nothing { dead: more, looked })
         }
         other => other,
     }
@@ -230,8 +247,9 @@ fn nearest(folder: &Path, places: &Places, cancel: &Cancel) -> Result<Found, Not
 fn one_of(files: &[PathBuf], cancel: &Cancel) -> Result<Found, NotFound> {
     let mut dead = vec![];
     let mut fault = None;
+    let deadline = source::now() + UNFINISHED_LIMIT;
     for file in files {
-        match look(file, cancel) {
+        match look_until(file, deadline, cancel) {
             Ok(found) if found.runs() => return Ok(found),
             Ok(found) => dead.push(found),
             Err(ReadFault::Missing) => {}
@@ -254,29 +272,41 @@ fn only(found: Vec<Found>) -> Result<Found, NotFound> {
     }
 }
 
+/// Reads files. Those that are only half there are read again for a moment, all of them together.
 fn readable(mut files: Vec<PathBuf>, cancel: &Cancel) -> Vec<Found> {
     files.sort();
     files.dedup();
-    files.iter().filter_map(|file| look(file, cancel).ok()).collect()
-}
-
-/// Reads one file. One that is only half there is read again for a moment.
-fn look(file: &Path, cancel: &Cancel) -> Result<Found, ReadFault> {
     let deadline = source::now() + UNFINISHED_LIMIT;
+    let mut found = vec![];
     loop {
-        match Descriptor::read(file) {
-            Ok(descriptor) => {
-                let process = process::running(descriptor.pid);
-                return Ok(Found { file: file.to_owned(), descriptor, process });
+        files.retain(|file| match look(file) {
+            Ok(one) => {
+                found.push(one);
+                false
             }
-            Err(ReadFault::Unfinished) if source::now() < deadline => {
-                if cancel.wait(BETWEEN_LOOKS) {
-                    return Err(ReadFault::Unfinished);
-                }
-            }
-            Err(fault) => return Err(fault),
+            Err(fault) => matches!(fault, ReadFault::Unfinished),
+        });
+        if files.is_empty() || source::now() >= deadline || cancel.wait(BETWEEN_LOOKS) {
+            return found;
         }
     }
+}
+
+/// Reads one file. One that is only half there is read again until a moment.
+fn look_until(file: &Path, deadline: Instant, cancel: &Cancel) -> Result<Found, ReadFault> {
+    loop {
+        match look(file) {
+            Err(ReadFault::Unfinished)
+                if source::now() < deadline && !cancel.wait(BETWEEN_LOOKS) => {}
+            ended => return ended,
+        }
+    }
+}
+
+fn look(file: &Path) -> Result<Found, ReadFault> {
+    let descriptor = Descriptor::read(file)?;
+    let process = process::running(descriptor.pid);
+    Ok(Found { file: file.to_owned(), descriptor, process })
 }
 
 /// A player's descriptor from what people have at hand: the file, its folder, a bundle, the program.

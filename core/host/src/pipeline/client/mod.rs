@@ -102,7 +102,8 @@ impl Client {
         ended
     }
 
-    /// Sends a request until it was taken, or the time is over; what may have run is never sent again.
+    /// Sends a request until it was taken, or the time is over; what may have run is never sent again. `ask` is made
+    /// anew for each try, as one may say how much time is left; the answer to the last may come `grace` later.
     ///
     /// When the time is over the last answer stands: a 503, or the refused connection.
     ///
@@ -110,8 +111,9 @@ impl Client {
     /// How it failed; [`Failure::Dead`] when the instance's process is gone.
     pub fn until_taken(
         &self,
-        ask: &Ask,
+        ask: impl Fn() -> Ask,
         deadline: Instant,
+        grace: Duration,
         mut watch: Option<Watch<'_>>,
     ) -> Result<Answer, Failure> {
         let mut pause = FIRST_PAUSE;
@@ -120,14 +122,14 @@ impl Client {
                 Some(watch) => Some(&mut **watch),
                 None => None,
             };
-            let ended = self.watched(ask.clone(), deadline, watching);
+            let ask = ask();
+            let only_looks = matches!(ask, Ask::Get { .. });
+            let ended = self.watched(ask, deadline + grace, watching);
             match &ended {
                 Ok(answer) if answer.is_retryable() => {}
                 Err(Failure::Refused(_)) => self.look_again()?,
                 // Looking does nothing, so it may be done again.
-                Err(Failure::Unanswered(_)) if matches!(ask, Ask::Get { .. }) => {
-                    self.look_again()?;
-                }
+                Err(Failure::Unanswered(_)) if only_looks => self.look_again()?,
                 _ => return ended,
             }
             if source::now() + pause >= deadline {
@@ -166,6 +168,9 @@ impl Client {
         deadline: Instant,
         watch: Option<Watch<'_>>,
     ) -> Result<Answer, Failure> {
+        if self.cancel.is_raised() {
+            return Err(Failure::Cancelled { sent: false });
+        }
         let Descriptor { port, token, .. } = self.descriptor();
         self.runtime.block_on(async {
             let mut running = tokio::spawn(transport::exchange(port, token.clone(), ask, deadline));
