@@ -125,6 +125,19 @@ fn what_cannot_be_baked_is_refused_and_stays_as_it_was() {
     caller.edits("scene_set_property", give);
     let kept = json!({"nav_node_path": "Bare"});
     assert_eq!(caller.refused("nav_bake_mesh", kept), "subresource_not_saved");
+    // A scene that inherits the yard holds its mesh, and saves none of it.
+    let heir = "[gd_scene load_steps=2 format=3 uid=\"uid://c8xk2v0heir01\"]\n\n\
+        [ext_resource type=\"PackedScene\" path=\"res://yard.tscn\" id=\"1\"]\n\n\
+        [node name=\"Heir\" instance=ExtResource(\"1\")]\n";
+    project.write("heir.tscn", heir);
+    caller.done("scene_open", json!({"scene_path": "res://heir.tscn"}));
+    for dry_run in [true, false] {
+        let ask = json!({"nav_node_path": "Region", "dry_run": dry_run});
+        let refusal = caller.refusal("nav_bake_mesh", ask);
+        assert_eq!(refusal["data"]["code"], "subresource_not_saved", "{refusal}");
+        assert_eq!(refusal["data"]["resource_file"], "res://yard.tscn", "{refusal}");
+        assert_eq!(refusal["data"]["next_call"]["tool"], "scene_open", "{refusal}");
+    }
 }
 
 #[test]

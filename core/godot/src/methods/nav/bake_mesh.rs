@@ -22,7 +22,7 @@ use crate::{
     methods::{Begun, Context},
     node_path,
     params::{self, Params},
-    refuse,
+    property, refuse,
 };
 
 #[derive(Deserialize)]
@@ -88,6 +88,7 @@ impl Region {
                 .with("property", kind.mesh));
         };
         check_home(&mesh)?;
+        property::check_saved_here(Some(&mesh), &root.get_scene_file_path().to_string())?;
         Ok(Region { kind, root, node, mesh })
     }
 
@@ -114,7 +115,7 @@ impl Region {
     }
 }
 
-/// A mesh with a file of its own is not saved by the open scene.
+/// Refuses a mesh with a file of its own, which the open scene does not save.
 fn check_home(mesh: &Gd<Resource>) -> Result<(), BridgeError> {
     let file = mesh.get_path().to_string();
     if file.is_empty() || file.contains("::") {
