@@ -36,6 +36,7 @@ fn yes() -> bool {
 
 fn ready(params: &Params) -> Result<Args, BridgeError> {
     let args: Args = params::read(params)?;
+    file::check_loads()?;
     check_name(&args.name)?;
     if !args.path.starts_with("res://") || !ResourceLoader::singleton().exists(&args.path) {
         let message = format!("there is no script or scene `{}`", args.path);

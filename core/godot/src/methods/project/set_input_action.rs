@@ -34,6 +34,7 @@ fn deadzone() -> f32 {
 
 fn ready(params: &Params) -> Result<(Args, VarArray), BridgeError> {
     let args: Args = params::read(params)?;
+    file::check_loads()?;
     let action = args.action.as_str();
     if action.is_empty() || action.contains(['/', '=', '"', '\n', '\0']) {
         return Err(refuse::invalid("action", format!("`{action}` is no name of an action")));

@@ -36,6 +36,7 @@ struct Ready {
 
 fn ready(params: &Params) -> Result<Ready, BridgeError> {
     let args: Args = params::read(params)?;
+    file::check_loads()?;
     let setting = args.setting.as_str();
     check_name(setting)?;
     let previous = file::literal(setting);
