@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::{
     change::{Change, Planned},
     edit::{
-        self, Edit,
+        self, Edit, group,
         history::{self, Histories},
         owned,
     },
@@ -144,7 +144,8 @@ fn begin(region: Region) -> Begun {
         &[mesh.clone(), data.clone(), region.node.to_variant()],
     );
     server.call("bake_from_source_geometry_data_async", &[mesh, data]);
-    Ok(Box::new(Baking { region, server, copy, _geometry: geometry }))
+    let group = group::current();
+    Ok(Box::new(Baking { region, server, copy, group, _geometry: geometry }))
 }
 
 /// A mesh that is being baked.
@@ -152,6 +153,8 @@ struct Baking {
     region: Region,
     server: Gd<Object>,
     copy: Gd<Resource>,
+    /// The group of its call, which has ended by the frame in which the mesh is there.
+    group: Option<String>,
     /// Read by the engine's threads until they are done.
     _geometry: Variant,
 }
@@ -162,13 +165,13 @@ impl Task for Baking {
         if busy.try_to::<bool>().unwrap_or(false) {
             return None;
         }
-        Some(self.take_over())
+        Some(group::run(self.group.as_ref(), || self.take_over()))
     }
 }
 
 impl Baking {
     /// Puts what was baked into the region's mesh.
-    fn take_over(&mut self) -> Answer {
+    fn take_over(&self) -> Answer {
         if !self.region.is_as_it_was() {
             let message = "the region or its scene changed while it was baked; nothing was changed";
             return Err(refuse::conflict("edited_scene_changed", message).with("retry_after_ms", 0));
