@@ -69,7 +69,7 @@ pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
     let args: Args = params::read(params)?;
     let region = Region::find(&args.nav_node_path)?;
     let before = region.facts();
-    Ok(Change::later(before, move || begin(region)))
+    Ok(Change::later(before, move |_| begin(region)))
 }
 
 impl Region {
