@@ -7,7 +7,7 @@ use didi_wire::{BridgeError, SessionKind};
 
 use crate::{
     background,
-    change::Change,
+    change::{self, Change},
     dialogs,
     edit::{
         group,
@@ -54,25 +54,23 @@ impl GodotBackend {
             let message = format!("`{}` is not built into this extension", call.method.name);
             return Step::Done(Err(BridgeError::new(501, "not_implemented", message)));
         };
-        let before = Histories::read(self.context.kind);
+        let (context, params) = (&self.context, &call.params);
         match run {
-            Run::Now(run) => {
-                let mut answer = run(&self.context, &call.params);
-                history::tell(&mut answer, before.as_ref());
-                Step::Done(answer)
-            }
-            Run::Change(plan) => {
-                let planned = plan(&self.context, &call.params);
-                let mut step = planned.map_or_else(|error| Step::Done(Err(error)), Change::make);
-                if let Step::Done(answer) = &mut step {
-                    history::tell(answer, before.as_ref());
-                }
-                step
-            }
-            Run::Later(run) => match run(&self.context, &call.params) {
-                Ok(task) => Step::Later(task),
-                Err(refused) => Step::Done(Err(refused)),
-            },
+            Run::Now(run) => self.with_steps(|| Step::Done(run(context, params))),
+            Run::Change(plan) => self.with_steps(|| {
+                plan(context, params).map_or_else(|error| Step::Done(Err(error)), Change::make)
+            }),
+            Run::Later(run) => change::begun(run(context, params)),
         }
+    }
+
+    /// Runs what ends in this frame, and tells the steps that the histories gained by it.
+    fn with_steps(&self, command: impl FnOnce() -> Step) -> Step {
+        let before = Histories::read(self.context.kind);
+        let mut step = command();
+        if let Step::Done(answer) = &mut step {
+            history::tell(answer, before.as_ref());
+        }
+        step
     }
 }

@@ -89,6 +89,7 @@ impl Edit {
     /// Does it.
     pub(crate) fn commit(mut self) {
         self.manager.commit_action();
+        group::note_edit();
     }
 }
 

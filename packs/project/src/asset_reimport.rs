@@ -21,7 +21,7 @@ pub(crate) const IMPORT_FAILED: Code = Code::new(422, "asset_import_failed");
 /// The editor's index has no such file.
 const NOT_INDEXED: Code = Code::new(409, "asset_not_indexed");
 /// Another import goes on.
-const REIMPORT_ACTIVE: Code = Code::new(409, "asset_reimport_active");
+pub(crate) const REIMPORT_ACTIVE: Code = Code::new(409, "asset_reimport_active");
 /// The editor did not come to it in time.
 pub(crate) const IDLE_TIMEOUT: Code = Code::new(504, "reimport_idle_timeout");
 /// So long a wait takes a job.

@@ -20,6 +20,9 @@ const READ_STREAM: &str = "asset.readImportedStream";
 /// How long the editor may take for one import, in milliseconds.
 const IMPORT_MS: u64 = 10_000;
 
+/// When an editor that did not come to it in time may be asked again, in milliseconds.
+const RETRY_MS: u64 = 2000;
+
 /// Importers of sounds, which the engine is asked to load afterwards.
 const SOUNDS: [&str; 3] = ["wav", "oggvorbisstr", "mp3"];
 
@@ -63,7 +66,9 @@ pub(crate) fn tool() -> Tool {
         codes::FILE_TOO_LARGE,
         codes::FORBIDDEN,
         codes::PROJECT_FILE_BUSY,
+        codes::EDITOR_SCANNING,
         asset_reimport::IMPORT_FAILED,
+        asset_reimport::REIMPORT_ACTIVE,
         asset_reimport::IDLE_TIMEOUT,
         NO_IMPORT_METADATA,
         UNPARSEABLE_METADATA,
@@ -82,28 +87,17 @@ fn preview(ctx: &Ctx<'_>, args: Args) -> Result<Target, Refusal> {
 fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
     let plan = sidecar::plan(ctx, &args.asset_path, &args.options)?;
     ctx.project().write(&plan.place, &plan.after, Expect::Sha256(sha256_hex(&plan.before)))?;
-    let held = import(ctx, &args.asset_path).and_then(|reimported| {
-        let now = sidecar::read(ctx, &plan.place)?;
-        let divergences = plan.divergences(&now)?;
-        if divergences.is_empty() { Ok((reimported, now)) } else { Err(not_held(divergences)) }
-    });
-    let (reimported, now) =
-        held.map_err(|refusal| put_back(ctx, &args.asset_path, &plan, refusal))?;
-    let stream = if SOUNDS.contains(&plan.importer.as_str()) {
-        Some(stream(ctx, &args.asset_path)?)
-    } else {
-        None
-    };
-    let options = plan.values_in(&now)?;
+    let held = take_over(ctx, &args.asset_path, &plan)
+        .map_err(|refusal| put_back(ctx, &args.asset_path, &plan, refusal))?;
     Answer::of(json!({
         "asset_path": args.asset_path,
         "importer": plan.importer,
         "previous": plan.previous,
-        "options": options,
+        "options": held.options,
         "uid": plan.uid,
-        "reimported": reimported,
+        "reimported": held.reimported,
         "verified": true,
-        "stream": stream,
+        "stream": held.stream,
         "way_back": {
             "tool": "asset_configure_import",
             "arguments": {"asset_path": args.asset_path, "options": plan.previous},
@@ -111,15 +105,52 @@ fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
     }))
 }
 
+/// What the engine made of the options.
+struct Held {
+    reimported: Value,
+    /// As the file says after the import.
+    options: Value,
+    stream: Option<Value>,
+}
+
+/// Has the asset imported with the options that are written, and looks at what came out.
+fn take_over(ctx: &Ctx<'_>, asset: &str, plan: &sidecar::Plan) -> Result<Held, Refusal> {
+    let reimported = import(ctx, asset)?;
+    let now = sidecar::read(ctx, &plan.place)?;
+    let divergences = plan.divergences(&now)?;
+    if !divergences.is_empty() {
+        return Err(not_held(divergences));
+    }
+    let is_sound = SOUNDS.contains(&plan.importer.as_str());
+    let stream = if is_sound { Some(stream(ctx, asset)?) } else { None };
+    Ok(Held { reimported, options: plan.values_in(&now)?, stream })
+}
+
 /// Has the editor import the asset, and answers what it imported.
 fn import(ctx: &Ctx<'_>, asset: &str) -> Result<Value, Refusal> {
-    let answer = asset_reimport::WORK.run(ctx, json!({"paths": [asset]}), IMPORT_MS, || {
+    let work = json!({"paths": [asset]});
+    let answer = asset_reimport::WORK.run(ctx, work, IMPORT_MS, || {
         Refusal::new(asset_reimport::IDLE_TIMEOUT, "the editor does not tell how the import ended")
             .with("outcome", "unknown_outcome")
             .next_call("asset_reimport", "imports the asset as its file now says")
-    })?;
+    });
+    let answer = answer.map_err(in_own_terms)?;
     let said: Value = serde_json::from_str(answer.data.get()).unwrap_or_default();
     Ok(said["reimported"].clone())
+}
+
+/// A refusal of the import, whose way out is an argument of another tool, with one of this tool's own.
+fn in_own_terms(mut refusal: Refusal) -> Refusal {
+    if refusal.code == asset_reimport::IMPORT_FAILED {
+        return refusal.with("field", "options");
+    }
+    let late = [asset_reimport::IDLE_TIMEOUT, codes::EDITOR_SCANNING].contains(&refusal.code);
+    if late && refusal.data.contains_key("retry_with") {
+        refusal.data.remove("retry_with");
+        refusal.data.remove("field");
+        return refusal.with("retry_after_ms", RETRY_MS);
+    }
+    refusal
 }
 
 fn not_held(divergences: Vec<Value>) -> Refusal {
@@ -131,14 +162,14 @@ fn not_held(divergences: Vec<Value>) -> Refusal {
     .field("options")
 }
 
-/// The file as it was before, imported again; the refusal says whether that went well.
+/// The file as it was before, and the asset imported with it again. The refusal says of each whether it went well.
 fn put_back(ctx: &Ctx<'_>, asset: &str, plan: &sidecar::Plan, refusal: Refusal) -> Refusal {
-    let back = sidecar::read(ctx, &plan.place).and_then(|now| {
+    let written = sidecar::read(ctx, &plan.place).and_then(|now| {
         let expect = Expect::Sha256(sha256_hex(&now));
-        ctx.project().write(&plan.place, &plan.before, expect)?;
-        import(ctx, asset)
+        ctx.project().write(&plan.place, &plan.before, expect)
     });
-    refusal.with("rolled_back", back.is_ok())
+    let reimported = written.is_ok() && import(ctx, asset).is_ok();
+    refusal.with("rolled_back", written.is_ok()).with("reimported", reimported)
 }
 
 /// The sound as the engine loads it now.

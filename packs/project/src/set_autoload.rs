@@ -44,6 +44,7 @@ pub(crate) fn tool() -> Tool {
         codes::NOT_CONNECTED,
         codes::NOT_FOUND,
         codes::ALREADY_EXISTS,
+        codes::CONFLICT,
         FILE_NOT_WRITABLE,
     ])
 }

@@ -84,6 +84,7 @@ pub(crate) fn tool() -> Tool {
         codes::INVALID_ARGUMENTS,
         codes::NOT_CONNECTED,
         codes::ALREADY_EXISTS,
+        codes::CONFLICT,
         FILE_NOT_WRITABLE,
         MALFORMED_ENTRY,
     ])

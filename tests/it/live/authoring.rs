@@ -4,6 +4,7 @@ use didi_tests::{
     Project,
     live::{Client, Engine, ask_engine},
 };
+use didi_wire::UNDO_GROUP_PARAM;
 use serde_json::{Value, json};
 
 use super::parts::MAP;
@@ -56,6 +57,39 @@ fn a_scene_is_made_filled_saved_and_loaded_by_another_engine() {
     let expected = json!(["Node2D", 12.0, true, "res://lamps/lamp.tscn", 1, "res://made/new.gd"]);
     assert_eq!(ask_engine(&project, body), expected);
     assert!(lamp.as_str().unwrap().starts_with("/root/New/Player/"));
+}
+
+#[test]
+fn a_command_of_a_group_that_edits_nothing_claims_no_step() {
+    let project = Project::sample();
+    let Some((_engine, mut client)) = opened(&project) else { return };
+    for (kind, name) in [("Timer", "Tick"), ("GridMap", "Grid")] {
+        client.done("scene.instantiateNode", json!({"node_type": kind, "name": name}));
+    }
+    let grouped = |mut params: Value| {
+        params[UNDO_GROUP_PARAM] = "Together".into();
+        params
+    };
+    let wait = |seconds: f64| {
+        grouped(json!({"target_node": "Tick", "property_name": "wait_time", "value": seconds}))
+    };
+    let set = client.done("scene.setProperty", wait(0.25));
+    assert_eq!(set["undo_steps"][0]["action"], "Together", "{set}");
+    for (method, params) in [
+        ("signal.emit", json!({"emitter_node": "Tick", "signal_name": "timeout"})),
+        ("audio.configureBus", json!({"bus": "Master", "volume_db": 0})),
+        (
+            "gridmap.setCells",
+            json!({"gridmap_path": "Grid", "cells": [{"position": [0, 0, 0], "item": -1}]}),
+        ),
+        ("scene.getProperty", json!({"target_node": "Tick", "property_name": "wait_time"})),
+    ] {
+        let told = client.done(method, grouped(params));
+        assert!(told.get("undo_steps").is_none(), "{method}: {told}");
+    }
+    // One that does edit is a step, whether it joined the one before it or not.
+    let set = client.done("scene.setProperty", wait(0.5));
+    assert_eq!(set["undo_steps"][0]["action"], "Together", "{set}");
 }
 
 /// Connections but for those of the editor's own docks, which come and go a frame later.

@@ -72,6 +72,27 @@ fn input_reaches_the_game_and_is_held_while_it_is_paused() {
 }
 
 #[test]
+fn held_input_goes_out_whichever_way_time_goes_on() {
+    for (method, params) in
+        [("runtime.step", json!({"frames": 3})), ("physics.simulateStep", json!({"steps": 3}))]
+    {
+        let project = counter();
+        let Some(engine) = Engine::game(&project) else { return };
+        let mut client = engine.connect();
+        client.done("runtime.setPaused", json!({"paused": true}));
+        let walk =
+            json!({"events": [{"type": "action", "action_name": "walk_right", "pressed": true}]});
+        client.done("runtime.injectInput", walk);
+        let stepped = client.done(method, params.clone());
+        assert_eq!(stepped["released_input_events"], 1, "{method}: {stepped}");
+        let page = client.done("runtime.getOutput", json!({"limit": 500}));
+        let walked = page["records"].to_string().contains("walked right");
+        assert!(walked, "{method}: the game saw nothing of it: {page}");
+        assert_eq!(client.done(method, params)["released_input_events"], 0, "{method}");
+    }
+}
+
+#[test]
 fn conditions_are_watched_and_a_broken_one_pauses_the_game() {
     let project = counter();
     let Some(engine) = Engine::game(&project) else { return };

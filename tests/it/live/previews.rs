@@ -96,3 +96,32 @@ fn a_preview_is_refused_as_the_call_would_be() {
     let none = json!({"mutation": {"method": "editor.undo"}});
     assert_eq!(client.refused("scene.getProperty", none).0, 501);
 }
+
+/// Counts nodes that are in no tree, which nobody would free.
+const ORPHANS: &str = "@tool\nextends Node\n\n\nfunc orphans() -> int:\n\
+    \treturn int(Performance.get_monitor(Performance.OBJECT_ORPHAN_NODE_COUNT))\n";
+
+#[test]
+fn a_node_that_is_made_for_a_preview_or_a_refusal_is_freed() {
+    const TIMES: i64 = 40;
+    let project = Project::sample();
+    project.write("orphans.gd", ORPHANS);
+    project.write("orphans.tscn", "[gd_scene load_steps=2 format=3]\n\n[ext_resource type=\"Script\" path=\"res://orphans.gd\" id=\"1\"]\n\n[node name=\"Root\" type=\"Node\"]\nscript = ExtResource(\"1\")\n");
+    let Some(engine) = Engine::editor(&project) else { return };
+    let mut client = engine.connect();
+    client.done("scene.open", json!({"scene_path": "res://orphans.tscn"}));
+    let orphans = |client: &mut Client| {
+        let count = json!({"target_node": "/root/Root", "method_name": "orphans"});
+        client.done("scene.callMethod", count)["returned"].as_i64().unwrap()
+    };
+    let before = orphans(&mut client);
+    for _ in 0..TIMES {
+        let made = json!({"node_type": "Timer", "name": "New", "properties": {"wait_time": 2}});
+        preview(&mut client, "scene.instantiateNode", &made);
+        let refused = json!({"node_type": "Timer", "properties": {"wait_tim": 2}});
+        assert_eq!(client.refused("scene.instantiateNode", refused).0, 404);
+    }
+    // Nodes of the editor's own may have come and gone meanwhile.
+    let more = orphans(&mut client) - before;
+    assert!(more < TIMES, "{more} nodes were left over");
+}

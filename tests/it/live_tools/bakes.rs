@@ -10,6 +10,7 @@ use didi_tests::{
     server::PATIENCE,
     until, until_ok,
 };
+use didi_wire::UNDO_GROUP_PARAM;
 use serde_json::{Value, json};
 
 /// A floor of 20 by 20, a field of 400 by 400, and regions that can't be baked.
@@ -133,6 +134,35 @@ fn what_cannot_be_baked_is_refused_and_stays_as_it_was() {
     caller.edits("scene_set_property", give);
     let kept = json!({"nav_node_path": "Bare"});
     assert_eq!(caller.refused("nav_bake_mesh", kept), "subresource_not_saved");
+    // A scene that inherits the yard holds its mesh, and saves none of it.
+    let heir = "[gd_scene load_steps=2 format=3 uid=\"uid://c8xk2v0heir01\"]\n\n\
+        [ext_resource type=\"PackedScene\" path=\"res://yard.tscn\" id=\"1\"]\n\n\
+        [node name=\"Heir\" instance=ExtResource(\"1\")]\n";
+    project.write("heir.tscn", heir);
+    caller.done("scene_open", json!({"scene_path": "res://heir.tscn"}));
+    for dry_run in [true, false] {
+        let ask = json!({"nav_node_path": "Region", "dry_run": dry_run});
+        let refusal = caller.refusal("nav_bake_mesh", ask);
+        assert_eq!(refusal["data"]["code"], "subresource_not_saved", "{refusal}");
+        assert_eq!(refusal["data"]["resource_file"], "res://yard.tscn", "{refusal}");
+        assert_eq!(refusal["data"]["next_call"]["tool"], "scene_open", "{refusal}");
+    }
+}
+
+#[test]
+fn a_bake_of_a_group_is_a_step_of_the_group() {
+    let project = Project::sample();
+    project.write("yard.tscn", YARD);
+    let Some(engine) = Engine::editor(&project) else { return };
+    let mut client = engine.connect();
+    client.done("scene.open", json!({"scene_path": "res://yard.tscn"}));
+    let baked =
+        client.done("nav.bakeMesh", json!({"nav_node_path": "Region", UNDO_GROUP_PARAM: "Yard"}));
+    assert_eq!(baked["undo_steps"][0]["action"], "Yard", "{baked}");
+    assert_eq!(baked["undo_steps"].as_array().unwrap().len(), 1, "{baked}");
+    // The group ended with the call, and a bake of no group is one of its own.
+    let alone = client.done("nav.bakeMesh", json!({"nav_node_path": "Flat"}));
+    assert_eq!(alone["undo_steps"][0]["action"], "Bake Flat", "{alone}");
 }
 
 #[test]

@@ -60,7 +60,20 @@ fn an_autoload_and_an_action_are_removed_and_put_back() {
     let said = broken["data"]["engine_diagnostics"].to_string();
     let names_line = (lines..lines + 4).any(|line| said.contains(&format!("project.godot:{line}")));
     assert!(names_line, "the engine's own words name the line: {broken}");
-    assert!(project.text("project.godot").unwrap().contains("[broken"));
+    let held = project.text("project.godot").unwrap();
+    for (tool, arguments) in [
+        ("project_remove_autoload", json!({"name": "Score"})),
+        ("project_set_autoload", json!({"name": "Again", "path": "res://data/score.gd"})),
+        ("project_set_input_action", json!({"action": "fly"})),
+        ("project_set_setting", json!({"setting": "application/config/name", "value": "Other"})),
+    ] {
+        for dry_run in [true, false] {
+            let mut ask = arguments.clone();
+            ask["dry_run"] = dry_run.into();
+            assert_eq!(caller.refused(tool, ask), "conflict", "{tool}, dry_run {dry_run}");
+            assert_eq!(project.text("project.godot").unwrap(), held, "{tool}");
+        }
+    }
 }
 
 #[test]

@@ -82,9 +82,8 @@ pub(crate) fn tell(answer: &mut Answer, before: Option<&Histories>) {
 fn step(name: &str, before: Option<(i32, u64)>, id: i32, history: &Gd<UndoRedo>) -> Option<Value> {
     let (_, version_before) = before.filter(|(old, _)| *old == id)?;
     let version = history.get_version();
-    let action = history.get_current_action_name().to_string();
-    // A change that became part of a group's step adds none; the step is its own all the same.
-    let joined = version == version_before && group::current().is_some_and(|group| group == action);
+    // An edit that became part of its group's step adds none; the step is its own all the same. Edits are of scenes.
+    let joined = version == version_before && id != GLOBAL && group::has_edited();
     let version_before = if joined { version - 1 } else { version_before };
     // An undo takes a step away and adds none.
     (version > version_before).then(|| {
@@ -93,7 +92,7 @@ fn step(name: &str, before: Option<(i32, u64)>, id: i32, history: &Gd<UndoRedo>)
             "history_id": id,
             "version_before": version_before,
             "version": version,
-            "action": action,
+            "action": history.get_current_action_name().to_string(),
         });
         if let Some(file) = edited_file().filter(|_| id != GLOBAL) {
             step["scene_file_path"] = file.into();

@@ -1,7 +1,10 @@
 //! Options are checked against the file, written, imported and read back; what is not held is put back.
 #![allow(clippy::disallowed_methods, reason = "lays plain files out for the test")]
 
-use std::fs;
+use std::{
+    fs,
+    sync::atomic::{AtomicUsize, Ordering},
+};
 
 use didi_plugin_api::{prelude::*, testkit::Kit};
 
@@ -90,4 +93,59 @@ fn what_the_file_does_not_have_is_refused_and_nothing_is_written() {
         (refusal.code.name.as_ref(), &refusal.data["next_call"]["tool"]),
         ("no_import_metadata", &json!("asset_reimport"))
     );
+}
+
+const SOUND: &str =
+    "[remap]\n\nimporter=\"wav\"\nuid=\"uid://snd\"\n\n[params]\n\nedit/normalize=false\n";
+
+/// A kit with a sound, whose editor answers imports and looks at the stream so.
+fn sound(
+    answer: impl Fn(&str, usize) -> Result<Value, Refusal> + Send + Sync + 'static,
+) -> (tempfile::TempDir, Kit) {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.wav"), "").unwrap();
+    fs::write(folder.path().join("a.wav.import"), SOUND).unwrap();
+    let asked = AtomicUsize::new(0);
+    let kit = Kit::open::<ProjectPack>(folder.path())
+        .mode(Mode::Live)
+        .bridge(move |method, _| answer(method, asked.fetch_add(1, Ordering::Relaxed)));
+    (folder, kit)
+}
+
+fn louder() -> Value {
+    json!({"asset_path": "res://a.wav", "options": {"edit/normalize": true}})
+}
+
+#[test]
+fn a_sound_that_does_not_load_is_put_back() {
+    let (folder, kit) = sound(|method, _| match method {
+        "asset.reimport" => Ok(json!({"reimported": ["res://a.wav"]})),
+        _ => Err(Refusal::new(codes::NOT_FOUND, "there is no stream").floor()),
+    });
+    let refusal = kit.call("asset_configure_import", &louder()).unwrap_err();
+    assert_eq!(refusal.code.name, "load_failed");
+    assert_eq!(
+        (&refusal.data["rolled_back"], &refusal.data["reimported"]),
+        (&true.into(), &true.into())
+    );
+    assert_eq!(fs::read_to_string(folder.path().join("a.wav.import")).unwrap(), SOUND);
+}
+
+#[test]
+fn an_import_that_fails_names_the_options_and_tells_both_halves_of_the_way_back() {
+    let (folder, kit) = sound(|_, _| {
+        let code = Code::new(422, "asset_import_failed");
+        Err(Refusal::new(code, "1 of the files could not be imported").field("paths"))
+    });
+    let refusal = kit.call("asset_configure_import", &louder()).unwrap_err();
+    assert_eq!(
+        (refusal.code.name.as_ref(), &refusal.data["field"]),
+        ("asset_import_failed", &"options".into())
+    );
+    // The file is as it was; the editor could not import it then, either.
+    assert_eq!(
+        (&refusal.data["rolled_back"], &refusal.data["reimported"]),
+        (&true.into(), &false.into())
+    );
+    assert_eq!(fs::read_to_string(folder.path().join("a.wav.import")).unwrap(), SOUND);
 }

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
+    change::{Change, Planned},
     edit::{self, Edit, owned},
     methods::{Context, anim},
     node_path,
@@ -41,7 +42,7 @@ struct Ready {
     reloaded: bool,
 }
 
-fn ready(context: &Context, params: &Params) -> Result<Ready, BridgeError> {
+pub(crate) fn plan(context: &Context, params: &Params) -> Planned {
     let args: Args = params::read(params)?;
     let root = node_path::edited_root()?;
     let player = anim::player(context.kind, &args.animation_player_path)?;
@@ -52,25 +53,18 @@ fn ready(context: &Context, params: &Params) -> Result<Ready, BridgeError> {
     }
     let (library, reloaded) = load(&args)?;
     check(&args, &player, &library)?;
-    Ok(Ready { args, root, player, added: library, reloaded })
-}
-
-/// What the player holds, once it is known that the library can be added.
-pub(crate) fn preview(context: &Context, params: &Params) -> Answer {
-    let ready = ready(context, params)?;
-    let added = ready.added.get_animation_list();
+    let added = library.get_animation_list();
     let added: Vec<String> = added.iter_shared().map(|name| name.to_string()).collect();
-    Ok(json!({
-        "library_names": libraries(&ready.player),
-        "animations_to_add": added,
-    }))
+    let before = json!({ "library_names": libraries(&player), "animations_to_add": added });
+    let ready = Ready { args, root, player, added: library, reloaded };
+    Ok(Change::now(before, move |_| make(&ready)))
 }
 
-pub(crate) fn run(context: &Context, params: &Params) -> Answer {
-    let Ready { args, root, player, added, reloaded } = ready(context, params)?;
+fn make(ready: &Ready) -> Answer {
+    let Ready { args, root, player, added, reloaded } = ready;
     let object: Gd<Object> = player.clone().upcast();
     let name = StringName::from(&args.name).to_variant();
-    let mut action = Edit::begin("Add animation library", &root)?;
+    let mut action = Edit::begin("Add animation library", root)?;
     action.does(&object, "add_animation_library", &[name.clone(), added.to_variant()]);
     action.undoes(&object, "remove_animation_library", &[name]);
     action.commit();
@@ -79,7 +73,7 @@ pub(crate) fn run(context: &Context, params: &Params) -> Answer {
         return Err(refuse::engine("animation_library_postcondition_mismatch", message)
             .with("outcome", "unknown"));
     }
-    let mut names = anim::names(&player);
+    let mut names = anim::names(player);
     let count = names.len();
     names.truncate(MAX_NAMES);
     Ok(edit::done(json!({
@@ -87,7 +81,7 @@ pub(crate) fn run(context: &Context, params: &Params) -> Answer {
         "animation_player_path": args.animation_player_path,
         "library_name": args.name,
         "library_path": args.file,
-        "library_names": libraries(&player),
+        "library_names": libraries(player),
         "animations_truncated": count > names.len(),
         "animations": names,
         "animation_count": count,

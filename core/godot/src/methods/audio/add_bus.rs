@@ -64,7 +64,7 @@ pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
     check_name(&args.name, &names)?;
     check_send(&args.send, &names)?;
     let before = json!({ "bus_count": names.len(), "exists": false });
-    Ok(Change::later(before, move || make(args)))
+    Ok(Change::later(before, move |_| make(args)))
 }
 
 fn names() -> Vec<String> {

@@ -71,7 +71,7 @@ pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
     let planned = cells(&args.cells, &grid)?;
     let before: Vec<Value> = planned.iter().map(|(at, ..)| told(&grid, *at)).collect();
     let path = args.gridmap_path;
-    Ok(Change::now(json!({ "cells": before }), move || make(&path, &root, &grid, &planned)))
+    Ok(Change::now(json!({ "cells": before }), move |_| make(&path, &root, &grid, &planned)))
 }
 
 fn make(path: &str, root: &Gd<Node>, grid: &Gd<GridMap>, planned: &[Placed]) -> Answer {

@@ -15,14 +15,14 @@ use serde_json::{Value, json};
 use crate::{
     change::{Change, Planned},
     edit::{
-        self, Edit,
+        self, Edit, group,
         history::{self, Histories},
         owned,
     },
     methods::{Begun, Context},
     node_path,
     params::{self, Params},
-    refuse,
+    property, refuse,
 };
 
 #[derive(Deserialize)]
@@ -69,7 +69,7 @@ pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
     let args: Args = params::read(params)?;
     let region = Region::find(&args.nav_node_path)?;
     let before = region.facts();
-    Ok(Change::later(before, move || begin(region)))
+    Ok(Change::later(before, move |_| begin(region)))
 }
 
 impl Region {
@@ -88,6 +88,7 @@ impl Region {
                 .with("property", kind.mesh));
         };
         check_home(&mesh)?;
+        property::check_saved_here(Some(&mesh), &root.get_scene_file_path().to_string())?;
         Ok(Region { kind, root, node, mesh })
     }
 
@@ -114,7 +115,7 @@ impl Region {
     }
 }
 
-/// A mesh with a file of its own is not saved by the open scene.
+/// Refuses a mesh with a file of its own, which the open scene does not save.
 fn check_home(mesh: &Gd<Resource>) -> Result<(), BridgeError> {
     let file = mesh.get_path().to_string();
     if file.is_empty() || file.contains("::") {
@@ -143,7 +144,8 @@ fn begin(region: Region) -> Begun {
         &[mesh.clone(), data.clone(), region.node.to_variant()],
     );
     server.call("bake_from_source_geometry_data_async", &[mesh, data]);
-    Ok(Box::new(Baking { region, server, copy, _geometry: geometry }))
+    let group = group::current();
+    Ok(Box::new(Baking { region, server, copy, group, _geometry: geometry }))
 }
 
 /// A mesh that is being baked.
@@ -151,6 +153,8 @@ struct Baking {
     region: Region,
     server: Gd<Object>,
     copy: Gd<Resource>,
+    /// The group of its call, which has ended by the frame in which the mesh is there.
+    group: Option<String>,
     /// Read by the engine's threads until they are done.
     _geometry: Variant,
 }
@@ -161,13 +165,13 @@ impl Task for Baking {
         if busy.try_to::<bool>().unwrap_or(false) {
             return None;
         }
-        Some(self.take_over())
+        Some(group::run(self.group.as_ref(), || self.take_over()))
     }
 }
 
 impl Baking {
     /// Puts what was baked into the region's mesh.
-    fn take_over(&mut self) -> Answer {
+    fn take_over(&self) -> Answer {
         if !self.region.is_as_it_was() {
             let message = "the region or its scene changed while it was baked; nothing was changed";
             return Err(refuse::conflict("edited_scene_changed", message).with("retry_after_ms", 0));

@@ -2,9 +2,9 @@
 //!
 //! When the tree tells of a tick, bodies are where the tick before put them. So the game is paused again just as the
 //! tick after the last one begins, in which then nothing moves. A tick may be given a length of its own: time is
-//! stretched for as long as the ticks last.
+//! stretched for as long as the ticks last. Input that was held goes out before the first of them.
 
-use std::{cell::Cell, collections::HashMap, rc::Rc};
+use std::{cell::Cell, rc::Rc};
 
 use didi_engine::{Answer, Task};
 use didi_wire::SessionKind;
@@ -19,7 +19,7 @@ use crate::{
     json,
     methods::{
         Begun, Context,
-        runtime::{active::Active, step},
+        runtime::{active::Active, held_input, step},
     },
     node_path,
     params::{self, Params},
@@ -84,6 +84,7 @@ fn begin(mut tree: Gd<SceneTree>, args: &Args, active: Active) -> Begun {
     });
     tree.connect("physics_frame", &told);
     tree.set_pause(false);
+    let released = held_input::release();
     let idle_from = engine.get_process_frames();
     let (tick_s, steps) = (tick_s(), args.steps);
     Ok(Box::new(Ticking {
@@ -94,6 +95,7 @@ fn begin(mut tree: Gd<SceneTree>, args: &Args, active: Active) -> Begun {
         tick_s,
         own_scale,
         idle_from,
+        released,
         places,
         _active: active,
     }))
@@ -109,6 +111,8 @@ struct Ticking {
     tick_s: f64,
     own_scale: f64,
     idle_from: u64,
+    /// Events of input that were held for the time that goes on.
+    released: usize,
     places: Places,
     _active: Active,
 }
@@ -126,6 +130,7 @@ impl Task for Ticking {
         Some(Ok(json!({
             "paused": true,
             "steps": self.steps,
+            "released_input_events": self.released,
             "tick_seconds": self.tick_s,
             "idle_frames": Engine::singleton().get_process_frames() - self.idle_from,
             "moved": moved,
@@ -142,25 +147,23 @@ impl Drop for Ticking {
     }
 }
 
-/// Where nodes are.
+/// Where nodes are, in the order of the tree.
 struct Places {
-    found: HashMap<InstanceId, Variant>,
-    order: Vec<InstanceId>,
+    found: Vec<(InstanceId, Variant)>,
     cut: bool,
 }
 
 impl Places {
     fn read(tree: &Gd<SceneTree>) -> Self {
-        let mut places = Places { found: HashMap::new(), order: vec![], cut: false };
+        let mut places = Places { found: vec![], cut: false };
         let mut open: Vec<Gd<Node>> = tree.get_root().map(Gd::upcast).into_iter().collect();
         while let Some(node) = open.pop() {
-            if places.order.len() >= MAX_NODES {
+            if places.found.len() >= MAX_NODES {
                 places.cut = true;
                 break;
             }
             if let Some(place) = place(&node) {
-                places.order.push(node.instance_id());
-                places.found.insert(node.instance_id(), place);
+                places.found.push((node.instance_id(), place));
             }
             open.extend((0..node.get_child_count()).rev().filter_map(|at| node.get_child(at)));
         }
@@ -170,12 +173,9 @@ impl Places {
     /// The nodes that are there still and elsewhere, and whether any were left out.
     fn moved(&self) -> (Vec<Value>, bool) {
         let mut moved = vec![];
-        for id in &self.order {
+        for (id, before) in &self.found {
             let Ok(node) = Gd::<Node>::try_from_instance_id(*id) else { continue };
-            let (Some(now), Some(before)) = (place(&node), self.found.get(id)) else { continue };
-            if now == *before {
-                continue;
-            }
+            let Some(now) = place(&node).filter(|now| now != before) else { continue };
             if moved.len() == MAX_MOVED {
                 return (moved, true);
             }

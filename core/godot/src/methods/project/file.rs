@@ -81,8 +81,9 @@ pub(super) fn held(setting: &str) -> Variant {
 /// was.
 ///
 /// # Errors
-/// `project_file_not_writable` (409).
+/// As [`check_loads`]; `project_file_not_writable` (409).
 pub(super) fn store(setting: &str, value: &Variant) -> Result<(), BridgeError> {
+    check_loads()?;
     let mut settings = ProjectSettings::singleton();
     let before = settings.has_setting(setting).then(|| held(setting));
     let path = settings.globalize_path(FILE).to_string();

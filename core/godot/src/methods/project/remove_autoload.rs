@@ -27,7 +27,7 @@ pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
         return Err(refuse::not_found(message, "project_list_autoloads", "lists them")
             .with("field", "name"));
     };
-    Ok(Change::now(json!({ "autoload": entry }), move || make(&name)))
+    Ok(Change::now(json!({ "autoload": entry }), move |_| make(&name)))
 }
 
 fn make(name: &str) -> Answer {

@@ -32,8 +32,8 @@ pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
             BridgeError::new(404, "input_action_not_found", message).with("field", "action")
         );
     }
-    let before = list_input_actions::entry(&action);
-    Ok(Change::now(json!({ "action": before }), move || make(&action, &before)))
+    let before = json!({ "action": list_input_actions::entry(&action) });
+    Ok(Change::now(before, move |before| make(&action, &before["action"])))
 }
 
 /// An action that the engine brings along is none of the project's to remove.

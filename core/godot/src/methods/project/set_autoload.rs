@@ -11,6 +11,7 @@ use serde_json::json;
 
 use super::{file, list_autoloads};
 use crate::{
+    change::{Change, Planned},
     methods::Context,
     params::{self, Params},
     refuse,
@@ -34,8 +35,9 @@ fn yes() -> bool {
     true
 }
 
-fn ready(params: &Params) -> Result<Args, BridgeError> {
+pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
     let args: Args = params::read(params)?;
+    file::check_loads()?;
     check_name(&args.name)?;
     if !args.path.starts_with("res://") || !ResourceLoader::singleton().exists(&args.path) {
         let message = format!("there is no script or scene `{}`", args.path);
@@ -43,22 +45,16 @@ fn ready(params: &Params) -> Result<Args, BridgeError> {
         return Err(refuse::not_found(message, "project_list_resources", reason));
     }
     let existing = list_autoloads::entry(&args.name);
-    if let Some(existing) = existing.filter(|_| !args.replace) {
+    if let Some(existing) = existing.as_ref().filter(|_| !args.replace) {
         let message = format!("there is an autoload `{}` already", args.name);
         return Err(refuse::conflict("already_exists", message)
-            .with("existing", existing)
+            .with("existing", existing.clone())
             .with("retry_with", json!({ "replace": true })));
     }
-    Ok(args)
+    Ok(Change::now(json!({ "autoload": existing }), move |_| make(&args)))
 }
 
-/// The autoload of that name, once it is known that it can be set.
-pub(crate) fn preview(_context: &Context, params: &Params) -> Answer {
-    ready(params).map(|args| json!({ "autoload": list_autoloads::entry(&args.name) }))
-}
-
-pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
-    let args = ready(params)?;
+fn make(args: &Args) -> Answer {
     let text = format!("{}{}", if args.singleton { "*" } else { "" }, args.path);
     file::store(&format!("autoload/{}", args.name), &text.to_variant())?;
     Ok(json!({

@@ -1,13 +1,13 @@
 //! `project.setInputAction`: defines an input action.
 
 use didi_engine::Answer;
-use didi_wire::BridgeError;
 use godot::prelude::*;
 use serde::Deserialize;
 use serde_json::json;
 
 use super::{file, input, list_input_actions};
 use crate::{
+    change::{Change, Planned},
     methods::Context,
     params::{self, Params},
     refuse,
@@ -32,8 +32,9 @@ fn deadzone() -> f32 {
     0.2
 }
 
-fn ready(params: &Params) -> Result<(Args, VarArray), BridgeError> {
+pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
     let args: Args = params::read(params)?;
+    file::check_loads()?;
     let action = args.action.as_str();
     if action.is_empty() || action.contains(['/', '=', '"', '\n', '\0']) {
         return Err(refuse::invalid("action", format!("`{action}` is no name of an action")));
@@ -42,7 +43,8 @@ fn ready(params: &Params) -> Result<(Args, VarArray), BridgeError> {
         let message = format!("the deadzone is 0 to 1, and at most {MAX_EVENTS} events are taken");
         return Err(refuse::invalid("events", message));
     }
-    if list_input_actions::is_own(action) && !args.replace {
+    let own = list_input_actions::is_own(action);
+    if own && !args.replace {
         let message = format!("there is an input action `{action}` already");
         let error = refuse::conflict("already_exists", message);
         return Err(error.with("retry_with", json!({ "replace": true })));
@@ -51,18 +53,11 @@ fn ready(params: &Params) -> Result<(Args, VarArray), BridgeError> {
     for (at, event) in args.events.iter().enumerate() {
         events.push(&input::build(event, at)?.to_variant());
     }
-    Ok((args, events))
+    let before = json!({ "action": own.then(|| list_input_actions::entry(action)) });
+    Ok(Change::now(before, move |_| make(&args, &events)))
 }
 
-/// The action of that name, once it is known that it can be set.
-pub(crate) fn preview(_context: &Context, params: &Params) -> Answer {
-    let (args, _) = ready(params)?;
-    let own = list_input_actions::is_own(&args.action);
-    Ok(json!({ "action": own.then(|| list_input_actions::entry(&args.action)) }))
-}
-
-pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
-    let (args, events) = ready(params)?;
+fn make(args: &Args, events: &VarArray) -> Answer {
     let action = args.action.as_str();
     let mut value = VarDictionary::new();
     value.set("deadzone", &args.deadzone.to_variant());

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::file;
 use crate::{
+    change::{Change, Planned},
     json::{self, Wanted},
     methods::Context,
     params::{self, Params},
@@ -29,13 +30,13 @@ struct Args {
 /// A setting that can be written.
 struct Ready {
     args: Args,
-    previous: Option<String>,
     by_engine: bool,
     value: Variant,
 }
 
-fn ready(params: &Params) -> Result<Ready, BridgeError> {
+pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
     let args: Args = params::read(params)?;
+    file::check_loads()?;
     let setting = args.setting.as_str();
     check_name(setting)?;
     let previous = file::literal(setting);
@@ -47,18 +48,14 @@ fn ready(params: &Params) -> Result<Ready, BridgeError> {
         (None, true) => return Err(unknown(setting)),
         _ => return Err(refuse::invalid("value", "exactly one of `value` and `remove` is needed")),
     };
-    Ok(Ready { args, previous, by_engine, value })
+    let ready = Ready { args, by_engine, value };
+    Ok(Change::now(json!({ "literal": previous }), move |before| make(&ready, &before["literal"])))
 }
 
-/// What the file says, once it is known that the setting can be written.
-pub(crate) fn preview(_context: &Context, params: &Params) -> Answer {
-    ready(params).map(|ready| json!({ "literal": ready.previous }))
-}
-
-pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
-    let Ready { args, previous, by_engine, value } = ready(params)?;
+fn make(ready: &Ready, previous: &Value) -> Answer {
+    let Ready { args, by_engine, value } = ready;
     let setting = args.setting.as_str();
-    file::store(setting, &value)?;
+    file::store(setting, value)?;
     Ok(json!({
         "persisted": true,
         "previous_value": previous,

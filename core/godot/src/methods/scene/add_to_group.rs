@@ -1,12 +1,12 @@
 //! `scene.addToGroup`: puts a node into a group, undoably.
 
 use didi_engine::Answer;
-use didi_wire::BridgeError;
 use godot::prelude::*;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
+    change::{Change, Planned},
     edit::{self, Edit, owned},
     methods::Context,
     params::{self, Params},
@@ -26,7 +26,7 @@ fn yes() -> bool {
     true
 }
 
-fn ready(params: &Params) -> Result<(Args, Gd<Node>, Gd<Node>), BridgeError> {
+pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
     let args: Args = params::read(params)?;
     let (root, node) = owned::find(&args.target_node)?;
     let group = args.group.as_str();
@@ -37,27 +37,22 @@ fn ready(params: &Params) -> Result<(Args, Gd<Node>, Gd<Node>), BridgeError> {
         let message = format!("`{}` is in the group `{group}` already", args.target_node);
         return Err(refuse::already("already_exists", message));
     }
-    Ok((args, root, node))
+    let before = json!({ "in_group": false });
+    Ok(Change::now(before, move |before| make(&args, &root, &node, before)))
 }
 
-/// That the node is not in the group, once it is known that it can be.
-pub(crate) fn preview(_context: &Context, params: &Params) -> Answer {
-    ready(params).map(|_| json!({ "in_group": false }))
-}
-
-pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
-    let (args, root, node) = ready(params)?;
+fn make(args: &Args, root: &Gd<Node>, node: &Gd<Node>, before: Value) -> Answer {
     let group = args.group.as_str();
     let object: Gd<Object> = node.clone().upcast();
     let name = group.to_variant();
-    let mut action = Edit::begin(&format!("Add to group {group}"), &root)?;
+    let mut action = Edit::begin(&format!("Add to group {group}"), root)?;
     action.does(&object, "add_to_group", &[name.clone(), args.persistent.to_variant()]);
     action.undoes(&object, "remove_from_group", &[name]);
     action.commit();
     Ok(edit::done(json!({
         "target_node": args.target_node,
         "group": group,
-        "before": { "in_group": false },
+        "before": before,
         "in_group": node.is_in_group(group),
     })))
 }

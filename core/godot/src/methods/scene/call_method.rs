@@ -57,7 +57,7 @@ pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
         "script_is_tool": true,
         "signature": signature(&method),
     });
-    Ok(Change::later(before, move || make(args, node, &values)))
+    Ok(Change::later(before, move |_| make(args, node, &values)))
 }
 
 fn make(args: Args, mut node: Gd<Node>, values: &[Variant]) -> Begun {

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::file;
 use crate::{
+    change::{Change, Planned},
     methods::{Begun, Context, editor},
     params::{self, Params},
     refuse, waiting,
@@ -39,20 +40,14 @@ fn root() -> String {
     "Root".into()
 }
 
-fn ready(params: &Params) -> Result<Args, BridgeError> {
+pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
     let args: Args = params::read(params)?;
     file::check_free(&args.scene_path, args.overwrite)?;
     check_class(&args.root_type, "root_type")?;
-    Ok(args)
+    Ok(Change::later(file::before(&args.scene_path), move |_| make(args)))
 }
 
-/// Whether the file is there, once it is known that it can be written.
-pub(crate) fn preview(_context: &Context, params: &Params) -> Answer {
-    ready(params).map(|args| file::before(&args.scene_path))
-}
-
-pub(crate) fn run(_context: &Context, params: &Params) -> Begun {
-    let args = ready(params)?;
+fn make(args: Args) -> Begun {
     let path = args.scene_path;
     let previous = file::edited();
     let was_open = editor::open_scenes().contains(&path);

@@ -36,7 +36,7 @@ pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
         "path": node_path::in_scene(&root, &node),
         "parent": node_path::in_scene(&root, &parent),
     });
-    Ok(Change::now(before, move || make(&args, &root, &node, &parent)))
+    Ok(Change::now(before, move |_| make(&args, &root, &node, &parent)))
 }
 
 fn make(args: &Args, root: &Gd<Node>, node: &Gd<Node>, parent: &Gd<Node>) -> Answer {

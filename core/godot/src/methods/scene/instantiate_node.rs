@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::create;
 use crate::{
+    change::{Change, Planned},
     edit::{self, Edit, owned},
     json,
     methods::Context,
@@ -42,38 +43,44 @@ struct Ready {
     args: Args,
     root: Gd<Node>,
     parent: Gd<Node>,
-    node: Gd<Node>,
+    loose: Loose,
     not_applied: Vec<Value>,
 }
 
-fn ready(params: &Params) -> Result<Ready, BridgeError> {
-    let args: Args = params::read(params)?;
-    let (root, parent) = owned::find(&args.parent_path)?;
-    let mut node = make(&args, &root)?;
-    match prepare(&mut node, &args) {
-        Ok(not_applied) => Ok(Ready { args, root, parent, node, not_applied }),
-        Err(refused) => {
-            node.free();
-            Err(refused)
+/// A node that is in no tree yet, and that nobody else would free.
+struct Loose {
+    node: Gd<Node>,
+    /// Set once the undo history keeps it.
+    kept: bool,
+}
+
+impl Drop for Loose {
+    fn drop(&mut self) {
+        if !self.kept && self.node.is_instance_valid() {
+            self.node.clone().free();
         }
     }
 }
 
-/// The parent, once it is known that the node can be made and added.
-pub(crate) fn preview(_context: &Context, params: &Params) -> Answer {
-    let Ready { root, parent, node, .. } = ready(params)?;
-    node.free();
-    Ok(json!({ "resolved": true, "parent": node_path::in_scene(&root, &parent) }))
+pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
+    let args: Args = params::read(params)?;
+    let (root, parent) = owned::find(&args.parent_path)?;
+    let mut loose = Loose { node: instantiate(&args, &root)?, kept: false };
+    let not_applied = prepare(&mut loose.node, &args)?;
+    let before = json!({ "resolved": true, "parent": node_path::in_scene(&root, &parent) });
+    let ready = Ready { args, root, parent, loose, not_applied };
+    Ok(Change::now(before, move |_| make(ready)))
 }
 
-pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
-    let Ready { args, root, parent, node, not_applied } = ready(params)?;
-    add(&root, &parent, &node)?;
-    Ok(edit::done(told(&args, &root, &node, not_applied)))
+fn make(ready: Ready) -> Answer {
+    let Ready { args, root, parent, mut loose, not_applied } = ready;
+    add(&root, &parent, &loose.node)?;
+    loose.kept = true;
+    Ok(edit::done(told(&args, &root, &loose.node, not_applied)))
 }
 
 /// The node, not in the tree yet.
-fn make(args: &Args, root: &Gd<Node>) -> Result<Gd<Node>, BridgeError> {
+fn instantiate(args: &Args, root: &Gd<Node>) -> Result<Gd<Node>, BridgeError> {
     match (&args.node_type, &args.scene_path) {
         (Some(class), None) => create::instantiate(class, "node_type"),
         (None, Some(path)) => instance(path, &root.get_scene_file_path().to_string()),

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::file;
 use crate::{
+    change::{Change, Planned},
     methods::{Context, editor},
     node_path,
     params::{self, Params},
@@ -27,7 +28,7 @@ struct Args {
     overwrite: bool,
 }
 
-fn ready(params: &Params) -> Result<(Args, Gd<Node>), BridgeError> {
+pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
     let args: Args = params::read(params)?;
     let node = node_path::edited(&args.target_node)?;
     if file::is_edited(&args.scene_path) {
@@ -35,19 +36,13 @@ fn ready(params: &Params) -> Result<(Args, Gd<Node>), BridgeError> {
         return Err(refuse::invalid("scene_path", message));
     }
     file::check_free(&args.scene_path, args.overwrite)?;
-    Ok((args, node))
+    let path = args.scene_path;
+    Ok(Change::now(file::before(&path), move |_| make(&node, &path)))
 }
 
-/// Whether the file is there, once it is known that it can be written.
-pub(crate) fn preview(_context: &Context, params: &Params) -> Answer {
-    ready(params).map(|(args, _)| file::before(&args.scene_path))
-}
-
-pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
-    let (args, node) = ready(params)?;
-    let path = args.scene_path.as_str();
+fn make(node: &Gd<Node>, path: &str) -> Answer {
     let held = ResourceLoader::singleton().has_cached(path);
-    save(&node, path)?;
+    save(node, path)?;
     if held {
         let _ = ResourceLoader::singleton().load_ex(path).cache_mode(CacheMode::REPLACE).done();
     }

@@ -3,7 +3,7 @@
 use didi_engine::Answer;
 use godot::prelude::*;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::groups;
 use crate::{
@@ -33,22 +33,21 @@ pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
     }
     let persistent = groups::is_persistent(&node, &group);
     let before = json!({ "in_group": true, "persistent": persistent });
-    let make = move || make(&args, &root, &node, persistent);
-    Ok(Change::now(before, make))
+    Ok(Change::now(before, move |before| make(&args, &root, &node, before)))
 }
 
-fn make(args: &Args, root: &Gd<Node>, node: &Gd<Node>, persistent: Option<bool>) -> Answer {
+fn make(args: &Args, root: &Gd<Node>, node: &Gd<Node>, before: Value) -> Answer {
     let group = args.group.as_str();
     let object: Gd<Object> = node.clone().upcast();
     let mut action = Edit::begin(&format!("Remove from group {group}"), root)?;
     action.does(&object, "remove_from_group", &[group.to_variant()]);
-    let back = [group.to_variant(), persistent.unwrap_or(true).to_variant()];
+    let back = [group.to_variant(), before["persistent"].as_bool().unwrap_or(true).to_variant()];
     action.undoes(&object, "add_to_group", &back);
     action.commit();
     Ok(edit::done(json!({
         "target_node": args.target_node,
         "group": group,
-        "before": { "in_group": true, "persistent": persistent },
+        "before": before,
         "in_group": node.is_in_group(group),
     })))
 }

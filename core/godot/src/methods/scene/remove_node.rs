@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
+    change::{Change, Planned},
     edit::{self, Edit, owned},
     methods::Context,
     node_path,
@@ -26,10 +27,9 @@ struct Ready {
     root: Gd<Node>,
     node: Gd<Node>,
     parent: Gd<Node>,
-    before: Value,
 }
 
-fn ready(params: &Params) -> Result<Ready, BridgeError> {
+pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
     let args: Args = params::read(params)?;
     let root = node_path::edited_root()?;
     let node = node_path::edited(&args.target_node)?;
@@ -44,23 +44,19 @@ fn ready(params: &Params) -> Result<Ready, BridgeError> {
         "index": node.get_index(),
         "type": node.get_class().to_string(),
     });
-    Ok(Ready { args, root, node, parent, before })
+    let ready = Ready { args, root, node, parent };
+    Ok(Change::now(before, move |before| make(&ready, before)))
 }
 
-/// Where the node is, once it is known that it can be taken out.
-pub(crate) fn preview(_context: &Context, params: &Params) -> Answer {
-    ready(params).map(|ready| ready.before)
-}
-
-pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
-    let Ready { args, root, node, parent, before } = ready(params)?;
+fn make(ready: &Ready, before: Value) -> Answer {
+    let Ready { args, root, node, parent } = ready;
     let index = node.get_index();
     let (object, above) = (node.clone().upcast::<Object>(), parent.clone().upcast::<Object>());
-    let mut action = Edit::begin(&format!("Remove {}", node.get_name()), &root)?;
+    let mut action = Edit::begin(&format!("Remove {}", node.get_name()), root)?;
     action.does(&above, "remove_child", &[node.to_variant()]);
     action.undoes(&above, "add_child", &[node.to_variant(), true.to_variant()]);
     action.undoes(&above, "move_child", &[node.to_variant(), index.to_variant()]);
-    for (inner, owner) in owners(&node) {
+    for (inner, owner) in owners(node) {
         action.undoes(&inner.upcast(), "set_owner", &[owner.to_variant()]);
     }
     action.keeps_undone(&object);

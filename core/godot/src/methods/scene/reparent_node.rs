@@ -62,10 +62,10 @@ pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
         "parent": node_path::in_scene(&root, &old),
     });
     let moved = Move { args, root, node, old, new: parent };
-    Ok(Change::now(before.clone(), move || make(&moved, &before)))
+    Ok(Change::now(before, move |before| make(&moved, before)))
 }
 
-fn make(moved: &Move, before: &Value) -> Answer {
+fn make(moved: &Move, before: Value) -> Answer {
     let Move { args, root, node, .. } = moved;
     let requested = node.get_name().to_string();
     commit(&format!("Reparent {requested}"), moved)?;

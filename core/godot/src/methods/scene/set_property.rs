@@ -3,16 +3,16 @@
 //!
 //! All writes are checked before the first one happens.
 
-mod plan;
+mod write;
 
-use didi_engine::Answer;
 use didi_wire::BridgeError;
 use godot::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use self::plan::Planned;
+use self::write::Ready;
 use crate::{
+    change::{Change, Planned},
     edit::{self, Edit},
     methods::Context,
     node_path,
@@ -40,7 +40,7 @@ struct Args {
 }
 
 /// One write.
-#[derive(Deserialize, Clone)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Write {
     target_node: String,
@@ -48,73 +48,63 @@ struct Write {
     value: Value,
 }
 
-pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
+pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
     let args: Args = params::read(params)?;
     let root = node_path::edited_root()?;
     match (args.target_node, args.property_name, args.value, args.writes) {
         (Some(target_node), Some(property_name), Some(value), None) => {
-            let write = Write { target_node, property_name, value };
-            let planned =
-                plan::plan(&root, &write, args.make_unique, &mut Declarations::default())?;
-            let name = format!("Set {}", write.property_name);
-            commit(&root, &name, std::slice::from_ref(&planned))?;
-            Ok(edit::done(planned.outcome()?))
+            one(root, Write { target_node, property_name, value }, args.make_unique)
         }
-        (None, None, None, Some(writes)) => many(&root, &writes, args.make_unique),
+        (None, None, None, Some(writes)) => many(root, writes, args.make_unique),
         _ => Err(refuse::invalid("target_node", WHICH)),
     }
 }
 
-/// What the targets hold, once every check of the writes has passed.
-pub(crate) fn preview(_context: &Context, params: &Params) -> Answer {
-    let args: Args = params::read(params)?;
-    let root = node_path::edited_root()?;
-    match (args.target_node, args.property_name, args.value, args.writes) {
-        (Some(target_node), Some(property_name), Some(value), None) => {
-            let write = Write { target_node, property_name, value };
-            plan::plan(&root, &write, args.make_unique, &mut Declarations::default())?.before()
-        }
-        (None, None, None, Some(writes)) => {
-            let planned = plan_all(&root, &writes, args.make_unique)?;
-            let before: Vec<Value> =
-                planned.iter().map(Planned::before).collect::<Result<_, _>>()?;
-            Ok(json!({ "writes": before }))
-        }
-        _ => Err(refuse::invalid("target_node", WHICH)),
-    }
+fn one(root: Gd<Node>, write: Write, make_unique: bool) -> Planned {
+    let name = format!("Set {}", write.property_name);
+    let ready = write::plan(&root, write, make_unique, &mut Declarations::default())?;
+    Ok(Change::now(ready.before()?, move |before| {
+        commit(&root, &name, std::slice::from_ref(&ready))?;
+        Ok(edit::done(ready.outcome(before)?))
+    }))
 }
 
-fn many(root: &Gd<Node>, writes: &[Write], make_unique: bool) -> Answer {
-    let planned = plan_all(root, writes, make_unique)?;
-    commit(root, &format!("Set {} properties", planned.len()), &planned)?;
-    let outcomes: Vec<Value> = planned.iter().map(Planned::outcome).collect::<Result<_, _>>()?;
-    Ok(edit::done(json!({ "writes": outcomes })))
+fn many(root: Gd<Node>, writes: Vec<Write>, make_unique: bool) -> Planned {
+    let ready = plan_all(&root, writes, make_unique)?;
+    let before: Vec<Value> = ready.iter().map(Ready::before).collect::<Result<_, _>>()?;
+    Ok(Change::now(json!({ "writes": before }), move |mut before| {
+        commit(&root, &format!("Set {} properties", ready.len()), &ready)?;
+        let outcome = |(at, write): (usize, &Ready)| write.outcome(before["writes"][at].take());
+        let outcomes: Vec<Value> =
+            ready.iter().enumerate().map(outcome).collect::<Result<_, _>>()?;
+        Ok(edit::done(json!({ "writes": outcomes })))
+    }))
 }
 
 fn plan_all(
     root: &Gd<Node>,
-    writes: &[Write],
+    writes: Vec<Write>,
     make_unique: bool,
-) -> Result<Vec<Planned>, BridgeError> {
+) -> Result<Vec<Ready>, BridgeError> {
     if !(1..=MAX_WRITES).contains(&writes.len()) {
         return Err(refuse::invalid("writes", format!("1 to {MAX_WRITES} writes are taken")));
     }
-    let (mut planned, mut known) = (vec![], Declarations::default());
-    for (index, write) in writes.iter().enumerate() {
+    let (mut ready, mut known) = (vec![], Declarations::default());
+    for (index, write) in writes.into_iter().enumerate() {
         let at = |error: BridgeError| error.with("index", index).with("field", "writes");
-        planned.push(plan::plan(root, write, make_unique, &mut known).map_err(at)?);
+        ready.push(write::plan(root, write, make_unique, &mut known).map_err(at)?);
     }
-    plan::check_overlaps(writes)?;
-    Ok(planned)
+    write::check_overlaps(&ready)?;
+    Ok(ready)
 }
 
-fn commit(root: &Gd<Node>, name: &str, planned: &[Planned]) -> Result<(), BridgeError> {
+fn commit(root: &Gd<Node>, name: &str, ready: &[Ready]) -> Result<(), BridgeError> {
     let mut action = Edit::begin(name, root)?;
-    for write in planned {
+    for write in ready {
         write.add_do(&mut action);
     }
     // Undone last first, so that of two writes to one place the older value comes back.
-    for write in planned.iter().rev() {
+    for write in ready.iter().rev() {
         write.add_undo(&mut action);
     }
     action.commit();

@@ -7,9 +7,10 @@ use godot::{
     prelude::*,
 };
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
+    change::{Change, Planned},
     edit::{self, Edit, owned},
     methods::Context,
     params::{self, Params},
@@ -31,7 +32,7 @@ struct Ready {
     script: Gd<Script>,
 }
 
-fn ready(params: &Params) -> Result<Ready, BridgeError> {
+pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
     let args: Args = params::read(params)?;
     let (root, node) = owned::find(&args.target_node)?;
     if let Some(script) = script_of(&node) {
@@ -44,21 +45,17 @@ fn ready(params: &Params) -> Result<Ready, BridgeError> {
     }
     let script = load(&args.script_path)?;
     check_base(&script, &node)?;
-    Ok(Ready { args, root, node, script })
+    let ready = Ready { args, root, node, script };
+    Ok(Change::now(json!({ "script": null }), move |before| make(&ready, before)))
 }
 
-/// That the node has no script, once it is known that it can have this one.
-pub(crate) fn preview(_context: &Context, params: &Params) -> Answer {
-    ready(params).map(|_| json!({ "script": null }))
-}
-
-pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
-    let Ready { args, root, node, script } = ready(params)?;
+fn make(ready: &Ready, before: Value) -> Answer {
+    let Ready { args, root, node, script } = ready;
     let object: Gd<Object> = node.clone().upcast();
-    let mut action = Edit::begin("Attach script", &root)?;
+    let mut action = Edit::begin("Attach script", root)?;
     action.sets(&object, "script", &script.to_variant(), &Variant::nil());
     action.commit();
-    let observed = script_of(&node);
+    let observed = script_of(node);
     if observed.as_deref() != Some(args.script_path.as_str()) {
         let message = format!("the engine did not give `{}` the script", args.target_node);
         return Err(
@@ -68,7 +65,7 @@ pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
     Ok(edit::done(json!({
         "target_node": args.target_node,
         "script_path": observed,
-        "before": { "script": null },
+        "before": before,
     })))
 }
 

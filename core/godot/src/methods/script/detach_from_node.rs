@@ -28,10 +28,10 @@ pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
         return Err(refuse::conflict("no_script_attached", message).with("field", "target_node"));
     };
     let before = json!({ "script": path });
-    Ok(Change::now(before.clone(), move || make(&args, &root, &node, &before)))
+    Ok(Change::now(before, move |before| make(&args, &root, &node, before)))
 }
 
-fn make(args: &Args, root: &Gd<Node>, node: &Gd<Node>, before: &Value) -> Answer {
+fn make(args: &Args, root: &Gd<Node>, node: &Gd<Node>, before: Value) -> Answer {
     let object: Gd<Object> = node.clone().upcast();
     let mut action = Edit::begin("Detach script", root)?;
     action.sets(&object, "script", &Variant::nil(), &node.get("script"));

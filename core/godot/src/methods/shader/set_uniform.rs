@@ -33,7 +33,6 @@ struct Written {
     held: shader::Held,
     requested: Variant,
     before: Variant,
-    old_value: Value,
 }
 
 pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
@@ -54,12 +53,12 @@ pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
     }
     let old_value = json::write(&held.effective(&args.uniform_name))?;
     let told = json!({ "uniform_name": args.uniform_name, "value": old_value });
-    let written = Written { args, root, held, requested, before, old_value };
-    Ok(Change::now(told, move || make(&written)))
+    let written = Written { args, root, held, requested, before };
+    Ok(Change::now(told, move |mut told| make(&written, told["value"].take())))
 }
 
-fn make(written: &Written) -> Answer {
-    let Written { args, root, held, requested, before, old_value } = written;
+fn make(written: &Written, old_value: Value) -> Answer {
+    let Written { args, root, held, requested, before } = written;
     let object: Gd<Object> = held.material.clone().upcast();
     let name = StringName::from(&args.uniform_name).to_variant();
     let mut action = Edit::begin(&format!("Set {}", args.uniform_name), root)?;

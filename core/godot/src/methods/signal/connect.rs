@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
+    change::{Change, Planned},
     edit::{self, Edit, owned},
     methods::Context,
     node_path,
@@ -38,7 +39,7 @@ fn persist() -> u32 {
     PERSIST
 }
 
-fn ready(params: &Params) -> Result<(Args, Gd<Node>, Gd<Node>, Callable), BridgeError> {
+pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
     let args: Args = params::read(params)?;
     if !ALLOWED.contains(&args.flags) {
         return Err(refuse::invalid("flags", format!("{ALLOWED:?} are accepted")));
@@ -46,27 +47,28 @@ fn ready(params: &Params) -> Result<(Args, Gd<Node>, Gd<Node>, Callable), Bridge
     let (root, emitter) = owned::find(&args.emitter_node)?;
     let target = node_path::edited(&args.target_node)?;
     let callable = check(&args, &emitter, &target)?;
-    Ok((args, root, emitter, callable))
+    let before = json!({ "connected": false });
+    Ok(Change::now(before, move |before| make(&args, &root, &emitter, &callable, before)))
 }
 
-/// That the two are not connected, once it is known that they can be.
-pub(crate) fn preview(_context: &Context, params: &Params) -> Answer {
-    ready(params).map(|_| json!({ "connected": false }))
-}
-
-pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
-    let (args, root, emitter, callable) = ready(params)?;
+fn make(
+    args: &Args,
+    root: &Gd<Node>,
+    emitter: &Gd<Node>,
+    callable: &Callable,
+    before: Value,
+) -> Answer {
     let object: Gd<Object> = emitter.clone().upcast();
     let signal = args.signal_name.to_variant();
-    let mut action = Edit::begin(&format!("Connect {}", args.signal_name), &root)?;
+    let mut action = Edit::begin(&format!("Connect {}", args.signal_name), root)?;
     let made = [signal.clone(), callable.to_variant(), args.flags.to_variant()];
     action.does(&object, "connect", &made);
     action.undoes(&object, "disconnect", &[signal, callable.to_variant()]);
     action.commit();
     Ok(edit::done(json!({
-        "connected": emitter.is_connected(args.signal_name.as_str(), &callable),
-        "before": { "connected": false },
-        "flags": flags_of(&emitter, &args.signal_name, &callable),
+        "connected": emitter.is_connected(args.signal_name.as_str(), callable),
+        "before": before,
+        "flags": flags_of(emitter, &args.signal_name, callable),
     })))
 }
 

@@ -4,7 +4,7 @@ use didi_engine::Answer;
 use didi_wire::BridgeError;
 use godot::prelude::*;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::connections;
 use crate::{
@@ -40,24 +40,26 @@ pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
             .with("no_remedy", "the engine or the editor made it"));
     }
     let before = json!({ "connected": true, "flags": flags });
-    Ok(Change::now(before, move || make(&args, &root, &emitter, (&callable, flags))))
+    Ok(Change::now(before, move |before| make(&args, &root, &emitter, &callable, before)))
 }
 
 fn make(
     args: &Args,
     root: &Gd<Node>,
     emitter: &Gd<Node>,
-    (callable, flags): (&Callable, i64),
+    callable: &Callable,
+    before: Value,
 ) -> Answer {
     let object: Gd<Object> = emitter.clone().upcast();
     let signal = args.signal_name.to_variant();
+    let flags = before["flags"].as_i64().unwrap_or_default();
     let mut action = Edit::begin(&format!("Disconnect {}", args.signal_name), root)?;
     action.does(&object, "disconnect", &[signal.clone(), callable.to_variant()]);
     action.undoes(&object, "connect", &[signal, callable.to_variant(), flags.to_variant()]);
     action.commit();
     Ok(edit::done(json!({
         "disconnected": !emitter.is_connected(args.signal_name.as_str(), callable),
-        "before": { "connected": true, "flags": flags },
+        "before": before,
         "flags": flags,
     })))
 }

@@ -46,11 +46,10 @@ pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
     let values = values(&args.arguments, &declared)?;
     let count = connections::of(&node, &args.signal_name).len();
     let before = json!({ "connection_count": count });
-    Ok(Change::now(before, move || make(&args, node, &values)))
+    Ok(Change::now(before, move |_| make(&args, node, &values, count)))
 }
 
-fn make(args: &Args, mut node: Gd<Node>, values: &[Variant]) -> Answer {
-    let count = connections::of(&node, &args.signal_name).len();
+fn make(args: &Args, mut node: Gd<Node>, values: &[Variant], count: usize) -> Answer {
     if count > 0 {
         node.emit_signal(args.signal_name.as_str(), values);
     }

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
+    change::{Change, Planned},
     edit::{self, Edit, owned},
     methods::{Context, tilemap},
     node_path,
@@ -78,7 +79,7 @@ struct Ready {
     planned: Vec<(Vector2i, Tile)>,
 }
 
-fn ready(params: &Params) -> Result<Ready, BridgeError> {
+pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
     let args: Args = params::read(params)?;
     if !(1..=MAX_CELLS).contains(&args.cells.len()) {
         return Err(refuse::invalid("cells", format!("1 to {MAX_CELLS} cells are taken")));
@@ -86,31 +87,30 @@ fn ready(params: &Params) -> Result<Ready, BridgeError> {
     let root = node_path::edited_root()?;
     let layer = tilemap::layer(&args.tilemap_path)?;
     owned::check(&root, &layer.clone().upcast())?;
-    let planned = plan(&args.cells, &layer)?;
-    Ok(Ready { args, root, layer, planned })
+    let planned = cells(&args.cells, &layer)?;
+    let before = json!({ "cells": held(&layer, &planned) });
+    let ready = Ready { args, root, layer, planned };
+    Ok(Change::now(before, move |_| make(&ready)))
 }
 
-/// What the cells hold, once it is known that they can be written.
-pub(crate) fn preview(_context: &Context, params: &Params) -> Answer {
-    let ready = ready(params)?;
-    let cell = |(at, _): &(Vector2i, Tile)| told(*at, tile(&ready.layer, *at));
-    Ok(json!({ "cells": ready.planned.iter().map(cell).collect::<Vec<_>>() }))
-}
-
-pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
-    let Ready { args, root, layer, planned } = ready(params)?;
-    let registered = commit(&root, &layer, &planned)?;
-    let observed: Vec<Value> = planned.iter().map(|(at, _)| told(*at, tile(&layer, *at))).collect();
+fn make(ready: &Ready) -> Answer {
+    let Ready { args, root, layer, planned } = ready;
+    let registered = commit(root, layer, planned)?;
     let mut answer = edit::done(json!({
         "tilemap_path": args.tilemap_path,
-        "cells": observed,
+        "cells": held(layer, planned),
     }));
     answer["undo_redo_registered"] = registered.into();
     Ok(answer)
 }
 
+/// What the cells hold now.
+fn held(layer: &Gd<TileMapLayer>, planned: &[(Vector2i, Tile)]) -> Vec<Value> {
+    planned.iter().map(|(at, _)| told(*at, tile(layer, *at))).collect()
+}
+
 /// Every cell with what it is to hold, checked whole.
-fn plan(cells: &[Cell], layer: &Gd<TileMapLayer>) -> Result<Vec<(Vector2i, Tile)>, BridgeError> {
+fn cells(cells: &[Cell], layer: &Gd<TileMapLayer>) -> Result<Vec<(Vector2i, Tile)>, BridgeError> {
     let mut seen: BTreeMap<(i32, i32), usize> = BTreeMap::new();
     let mut planned = vec![];
     for (index, cell) in cells.iter().enumerate() {

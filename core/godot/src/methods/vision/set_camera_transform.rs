@@ -51,11 +51,10 @@ pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
         let code = "camera_path_does_not_resolve_to_camera3d";
         return Err(BridgeError::new(404, code, message).with("field", "camera_path"));
     };
-    let old = told(&camera);
-    Ok(Change::now(old.clone(), move || make(&args, &root, &camera, &old)))
+    Ok(Change::now(told(&camera), move |old| make(&args, &root, &camera, old)))
 }
 
-fn make(args: &Args, root: &Gd<Node>, camera: &Gd<Camera3D>, old: &Value) -> Answer {
+fn make(args: &Args, root: &Gd<Node>, camera: &Gd<Camera3D>, old: Value) -> Answer {
     let object: Gd<Object> = camera.clone().upcast();
     let mut action = Edit::begin("Place camera", root)?;
     let mut set = |name: &str, value: Variant| {

@@ -41,11 +41,10 @@ pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
         return Err(refuse::invalid("wireframe", "an editor starts no game that draws wires"));
     }
     let settings = settings()?;
-    let previous = told(&settings);
-    Ok(Change::now(previous.clone(), move || make(&args, settings, &previous)))
+    Ok(Change::now(told(&settings), move |previous| make(&args, settings, previous)))
 }
 
-fn make(args: &Args, mut settings: Gd<EditorSettings>, previous: &Value) -> Answer {
+fn make(args: &Args, mut settings: Gd<EditorSettings>, previous: Value) -> Answer {
     for (key, value) in [(COLLISIONS, args.collision_shapes), (NAVIGATION, args.navigation_mesh)] {
         if let Some(value) = value {
             settings.set_project_metadata(SECTION, key, &value.to_variant());

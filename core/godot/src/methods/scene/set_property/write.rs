@@ -22,7 +22,7 @@ const EXCLUDED: [(&str, &str); 3] = [
 ];
 
 /// A write that can be done.
-pub(super) struct Planned {
+pub(super) struct Ready {
     write: Write,
     node: Gd<Node>,
     found: Found,
@@ -39,10 +39,10 @@ pub(super) struct Planned {
 /// Checks a write whole.
 pub(super) fn plan(
     root: &Gd<Node>,
-    write: &Write,
+    write: Write,
     make_unique: bool,
     known: &mut Declarations,
-) -> Result<Planned, BridgeError> {
+) -> Result<Ready, BridgeError> {
     check_excluded(&write.property_name)?;
     let node = node_path::edited(&write.target_node)?;
     owned::check(root, &node)?;
@@ -52,7 +52,7 @@ pub(super) fn plan(
     let requested = found.read(&write.value, "value")?;
     check_library(&node, &write.property_name)?;
     let copies = if make_unique { copies(&node, &write.property_name) } else { vec![] };
-    Ok(Planned {
+    Ok(Ready {
         before: found.get(),
         resource_file: found.resource_file(&scene),
         sharing: found
@@ -60,7 +60,7 @@ pub(super) fn plan(
             .as_ref()
             .filter(|_| copies.is_empty())
             .map(|resource| property::shared_with(root, &node, resource)),
-        write: write.clone(),
+        write,
         node,
         found,
         requested,
@@ -91,13 +91,13 @@ fn check_library(node: &Gd<Node>, path: &str) -> Result<(), BridgeError> {
 }
 
 /// Two writes of which one replaces what the other steps into.
-pub(super) fn check_overlaps(writes: &[Write]) -> Result<(), BridgeError> {
-    for (index, write) in writes.iter().enumerate() {
+pub(super) fn check_overlaps(ready: &[Ready]) -> Result<(), BridgeError> {
+    for (index, Ready { write, .. }) in ready.iter().enumerate() {
         let slot = format!("{}:", write.property_name);
-        let into = |other: &Write| {
+        let into = |Ready { write: other, .. }: &Ready| {
             other.target_node == write.target_node && other.property_name.starts_with(&slot)
         };
-        if let Some(other) = writes.iter().position(into) {
+        if let Some(other) = ready.iter().position(into) {
             let message = format!(
                 "write {index} replaces the resource that write {other} steps into; send the first on its own"
             );
@@ -124,7 +124,7 @@ fn copies(node: &Gd<Node>, path: &str) -> Vec<(String, Variant, Variant)> {
     copies
 }
 
-impl Planned {
+impl Ready {
     /// What doing it calls.
     pub(super) fn add_do(&self, action: &mut Edit) {
         let node: Gd<Object> = self.node.clone().upcast();
@@ -161,15 +161,15 @@ impl Planned {
         }))
     }
 
-    /// What the property holds now, beside what was asked for.
-    pub(super) fn outcome(&self) -> Result<Value, BridgeError> {
+    /// What the property holds now, beside what was asked for and what [`Ready::before`] read.
+    pub(super) fn outcome(&self, mut before: Value) -> Result<Value, BridgeError> {
         let held = self.node.get_indexed(&NodePath::from(&self.write.property_name));
-        let (value, old_value) = (json::write(&held)?, json::write(&self.before)?);
+        let (value, old_value) = (json::write(&held)?, before["value"].take());
         let requested = json::write(&self.requested)?;
         let applied = value == requested;
         let mut told = Map::new();
-        told.insert("target_node".into(), self.write.target_node.as_str().into());
-        told.insert("property_name".into(), self.write.property_name.as_str().into());
+        told.insert("target_node".into(), before["target_node"].take());
+        told.insert("property_name".into(), before["property_name"].take());
         if !applied {
             told.insert("not_applied".into(), self.not_applied(value == old_value));
         }
