@@ -122,9 +122,11 @@ fn a_region_that_the_engine_works_on_takes_the_baked_mesh_in() {
     project.write("restless.gd", RESTLESS);
     let plain = "[node name=\"Region\" type=\"NavigationRegion3D\" parent=\".\"]\n";
     let script = "[ext_resource type=\"Script\" path=\"res://restless.gd\" id=\"1\"]\n";
-    let yard = YARD
-        .replace(plain, &format!("{plain}script = ExtResource(\"1\")\n"))
-        .replacen("\n[sub_resource", &format!("\n{script}\n[sub_resource"), 1);
+    let yard = YARD.replace(plain, &format!("{plain}script = ExtResource(\"1\")\n")).replacen(
+        "\n[sub_resource",
+        &format!("\n{script}\n[sub_resource"),
+        1,
+    );
     project.write("yard.tscn", yard);
     let Some(_engine) = Engine::editor(&project) else { return };
     let mut caller = Caller::of(&project);
