@@ -40,9 +40,8 @@ struct Args {
     name: String,
     #[serde(default = "master")]
     send: String,
-    volume_db: Option<f32>,
-    mute: Option<bool>,
-    solo: Option<bool>,
+    #[serde(flatten)]
+    levels: audio::Levels,
 }
 
 fn master() -> String {
@@ -60,9 +59,7 @@ pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
         let error = refuse::invalid("send", "a bus does not feed itself");
         return Err(error.with("retry_with", json!({ "send": "Master" })));
     }
-    if args.volume_db.is_some_and(|volume| !(-80.0..=24.0).contains(&volume)) {
-        return Err(refuse::invalid("volume_db", "-80 to 24 decibels are taken"));
-    }
+    args.levels.check()?;
     let names = names();
     check_name(&args.name, &names)?;
     check_send(&args.send, &names)?;
@@ -118,15 +115,7 @@ fn make(args: Args) -> Begun {
         return Err(error.with("field", "name").with("stored_as", stored));
     }
     server.set_bus_send(index, &args.send);
-    if let Some(volume) = args.volume_db {
-        server.set_bus_volume_db(index, volume);
-    }
-    if let Some(mute) = args.mute {
-        server.set_bus_mute(index, mute);
-    }
-    if let Some(solo) = args.solo {
-        server.set_bus_solo(index, solo);
-    }
+    args.levels.set(index);
     let end = Instant::now() + LIMIT;
     Ok(Until::boxed(LIMIT * 2, late, move || {
         let written = layout.has(&args.name);
