@@ -5,7 +5,7 @@ use didi_tests::{
     Caller, Project,
     live::START_LIMIT,
     live::{Engine, ask_engine},
-    until_ok,
+    until, until_ok,
 };
 use serde_json::{Value, json};
 
@@ -148,6 +148,7 @@ fn the_graph_of_a_visual_shader_is_the_one_that_another_engine_made() {
 
 const HINTED: &str = "@tool\nextends Node\n\n\nfunc play() -> void:\n\
     \tEditorInterface.play_main_scene()\n\n\n\
+    func plays() -> bool:\n\treturn EditorInterface.is_playing_scene()\n\n\n\
     func _ready() -> void:\n\tif Engine.is_editor_hint():\n\t\treturn\n\
     \tvar told := [get_tree().debug_collisions_hint, get_tree().debug_navigation_hint]\n\
     \tFileAccess.open(\"res://hints.json\", FileAccess.WRITE).store_string(JSON.stringify(told))\n\tget_tree().quit()\n";
@@ -167,10 +168,13 @@ fn a_game_that_the_editor_starts_has_the_debug_hints() {
     caller.done("scene_open", json!({"scene_path": "res://hinted.tscn"}));
     let played = |caller: &mut Caller| -> Value {
         let _ = std::fs::remove_file(project.file("hints.json"));
-        caller.confirmed(
-            "scene_call_method",
-            json!({"target_node": "/root/Hinted", "method_name": "play"}),
-        );
+        let hinted = |method: &str| json!({"target_node": "/root/Hinted", "method_name": method});
+        // An editor that has not seen the game before end would stop the next one in its place.
+        until("an editor that plays nothing", || {
+            let told = caller.confirmed("scene_call_method", hinted("plays"));
+            (told["returned"] == false).then_some(())
+        });
+        caller.confirmed("scene_call_method", hinted("play"));
         // A whole second engine has to start.
         until_ok(START_LIMIT, || {
             let told = project.text("hints.json").and_then(|text| serde_json::from_str(&text).ok());

@@ -9,6 +9,7 @@ use godot::{
     classes::{RenderingServer, Shader, ShaderMaterial, shader::Mode},
     prelude::*,
 };
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
@@ -16,6 +17,26 @@ use crate::{
     property::{self, Declared},
     refuse,
 };
+
+/// Where a material is.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Place {
+    target_node: String,
+    property_name: String,
+}
+
+impl Place {
+    /// The material there, as [`held`] finds it.
+    pub(super) fn held(&self) -> Result<Held, BridgeError> {
+        held(&self.target_node, &self.property_name)
+    }
+
+    /// The same place as arguments of a call.
+    pub(super) fn arguments(&self) -> Value {
+        json!({ "target_node": self.target_node, "property_name": self.property_name })
+    }
+}
 
 /// A material, its shader, and who holds it.
 pub(super) struct Held {
@@ -107,6 +128,15 @@ pub(super) fn hint(declared: &Declared) -> Option<Value> {
 }
 
 impl Held {
+    /// What every answer about the shader begins with.
+    pub(super) fn told(&self, place: &Place) -> Value {
+        let path = self.shader.get_path().to_string();
+        let mut told = place.arguments();
+        told["shader_path"] = Some(path).filter(|path| !path.is_empty()).into();
+        told["shader_mode"] = mode(&self.shader).into();
+        told
+    }
+
     /// What a uniform is in effect: what the material says, or else the shader's own default.
     pub(super) fn effective(&self, name: &str) -> Variant {
         let set = self.material.get_shader_parameter(name);
@@ -118,7 +148,7 @@ impl Held {
 }
 
 /// The word for what a shader is for.
-pub(super) fn mode(shader: &Gd<Shader>) -> &'static str {
+fn mode(shader: &Gd<Shader>) -> &'static str {
     match shader.get_mode() {
         Mode::SPATIAL => "spatial",
         Mode::CANVAS_ITEM => "canvas_item",

@@ -37,7 +37,7 @@ pub(crate) fn tool() -> Tool {
     )
     .core()
     .live(GAME, &[METHOD, get_tree::METHOD])
-    .preview(|ctx, _: Args| pause_state(ctx))
+    .preview(|ctx, _: Args| paused(ctx))
     .refuses(&[
         codes::INVALID_ARGUMENTS,
         codes::NOT_CONNECTED,
@@ -46,4 +46,18 @@ pub(crate) fn tool() -> Tool {
         STEP_ACTIVE,
         REPAUSE_FAILED,
     ])
+}
+
+/// A game that can be stepped, as the call would find it.
+fn paused(ctx: &Ctx<'_>) -> Result<Target, Refusal> {
+    let target = pause_state(ctx)?;
+    if target.before["paused"] == true {
+        return Ok(target);
+    }
+    let message = "the game runs, so it cannot be stepped";
+    Err(Refusal::new(GAME_NOT_PAUSED, message).next_call_with(
+        "runtime_set_paused",
+        json!({"paused": true}),
+        "pauses it",
+    ))
 }

@@ -52,6 +52,11 @@ fn a_preview_says_whether_the_game_is_paused() {
         (json!({"paused": false}), Some(json!({"paused": true})))
     );
     assert_eq!(last(&sent), ("runtime.getTree".to_owned(), json!({"max_depth": 0})));
+    let running = kit.preview("runtime_step", &json!({})).unwrap_err();
+    assert_eq!(running.code.name, "game_not_paused", "as the step itself would be refused");
+    assert_eq!(running.data["next_call"]["arguments"], json!({"paused": true}));
+    let (_folder, kit, _sent) = game(json!({"paused": true}));
+    assert_eq!(kit.preview("runtime_step", &json!({})).unwrap().before, json!({"paused": true}));
 }
 
 #[test]

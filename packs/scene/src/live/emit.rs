@@ -6,7 +6,7 @@
 
 use didi_plugin_api::prelude::*;
 
-use super::{EDITOR, NODE_CODES, connect, list_connections::one_emitter};
+use super::{EDITOR, NODE_CODES, connect, list_connections::check_emitter};
 
 const METHOD: &str = "signal.emit";
 
@@ -50,9 +50,7 @@ pub(crate) fn tool() -> Tool {
     .probed(METHOD, |args: &Args| {
         args.emitter_node.as_deref().or(args.target_node.as_deref()).unwrap_or_default()
     })
-    .checked(|args: &Args| {
-        one_emitter(args.emitter_node.as_deref(), args.target_node.as_deref()).map(|_| ())
-    })
+    .checked(|args: &Args| check_emitter(args.emitter_node.as_ref(), args.target_node.as_ref()))
     .confirm(Confirmation::Always)
     .leaves(&[Work::Save])
     .refuses(NODE_CODES)

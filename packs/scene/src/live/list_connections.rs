@@ -26,21 +26,17 @@ pub(crate) fn tool() -> Tool {
         "signal.listConnections",
     )
     .bounded("256 signals, 16 arguments each, 256 connections per signal, and a byte budget")
-    .checked(|args: &Args| {
-        one_emitter(args.emitter_node.as_deref(), args.target_node.as_deref()).map(|_| ())
-    })
+    .checked(|args: &Args| check_emitter(args.emitter_node.as_ref(), args.target_node.as_ref()))
 }
 
-/// The node that is named by exactly one of the two arguments.
-pub(super) fn one_emitter<'a>(
-    emitter: Option<&'a str>,
-    target: Option<&'a str>,
-) -> Result<&'a str, Refusal> {
-    match (emitter, target) {
-        (Some(path), None) | (None, Some(path)) => Ok(path),
-        _ => Err(invalid(
-            "emitter_node",
-            "exactly one of `emitter_node` and `target_node` is needed",
-        )),
+/// Refuses a node that is named by none of the two arguments, or by both.
+pub(super) fn check_emitter(
+    emitter: Option<&String>,
+    target: Option<&String>,
+) -> Result<(), Refusal> {
+    if emitter.is_some() == target.is_some() {
+        let message = "exactly one of `emitter_node` and `target_node` is needed";
+        return Err(invalid("emitter_node", message));
     }
+    Ok(())
 }

@@ -4,19 +4,12 @@
 
 use didi_plugin_api::prelude::*;
 
-use super::{codes, edit};
+use super::{OneNode, codes, edit};
 
 const METHOD: &str = "scene.removeNode";
 
-#[derive(Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Args {
-    #[schemars(length(min = 1, max = 1024))]
-    target_node: String,
-}
-
 pub(crate) fn tool() -> Tool {
-    edit::<Args>(
+    edit::<OneNode>(
         "scene_remove_node",
         "Removes a node and all below it from the open scene. Undoable.",
         Effects::CHANGES,

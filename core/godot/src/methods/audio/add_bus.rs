@@ -3,7 +3,10 @@
 //! The editor writes the layout a moment after it has changed, from its own panel. How long that takes is its own
 //! matter, so a bus that is not in the file in time is said to be so, and is there all the same.
 
-use std::time::{Duration, Instant};
+use std::{
+    fs,
+    time::{Duration, Instant, SystemTime},
+};
 
 use didi_engine::Answer;
 use didi_wire::BridgeError;
@@ -37,9 +40,8 @@ struct Args {
     name: String,
     #[serde(default = "master")]
     send: String,
-    volume_db: Option<f32>,
-    mute: Option<bool>,
-    solo: Option<bool>,
+    #[serde(flatten)]
+    levels: audio::Levels,
 }
 
 fn master() -> String {
@@ -57,9 +59,7 @@ pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
         let error = refuse::invalid("send", "a bus does not feed itself");
         return Err(error.with("retry_with", json!({ "send": "Master" })));
     }
-    if args.volume_db.is_some_and(|volume| !(-80.0..=24.0).contains(&volume)) {
-        return Err(refuse::invalid("volume_db", "-80 to 24 decibels are taken"));
-    }
+    args.levels.check()?;
     let names = names();
     check_name(&args.name, &names)?;
     check_send(&args.send, &names)?;
@@ -102,6 +102,7 @@ fn check_send(send: &str, names: &[String]) -> Result<(), BridgeError> {
 }
 
 fn make(args: Args) -> Begun {
+    let mut layout = Layout::find();
     let mut server = AudioServer::singleton();
     server.add_bus();
     let index = server.get_bus_count() - 1;
@@ -114,27 +115,18 @@ fn make(args: Args) -> Begun {
         return Err(error.with("field", "name").with("stored_as", stored));
     }
     server.set_bus_send(index, &args.send);
-    if let Some(volume) = args.volume_db {
-        server.set_bus_volume_db(index, volume);
-    }
-    if let Some(mute) = args.mute {
-        server.set_bus_mute(index, mute);
-    }
-    if let Some(solo) = args.solo {
-        server.set_bus_solo(index, solo);
-    }
+    args.levels.set(index);
     let end = Instant::now() + LIMIT;
     Ok(Until::boxed(LIMIT * 2, late, move || {
-        let written = is_written(&args.name);
-        (written || Instant::now() >= end).then(|| told(&args.name, index, written))
+        let written = layout.has(&args.name);
+        (written || Instant::now() >= end).then(|| told(&args.name, index, &layout.path, written))
     }))
 }
 
-fn told(name: &str, index: i32, written: bool) -> Answer {
+fn told(name: &str, index: i32, path: &str, written: bool) -> Answer {
     let count = AudioServer::singleton().get_bus_count();
-    let path = layout_path();
     let note = "the editor had not written the layout in time; it does so a moment after a change";
-    let read_only = FileAccess::file_exists(&path) && FileAccess::get_read_only_attribute(&path);
+    let read_only = FileAccess::file_exists(path) && FileAccess::get_read_only_attribute(path);
     let adopted: Vec<Value> = (0..count)
         .map(audio::bus)
         .filter(|bus| bus["send"] == name && bus["index"] != index)
@@ -157,26 +149,45 @@ fn told(name: &str, index: i32, written: bool) -> Answer {
 }
 
 /// The layout that a game of the project loads, and that the editor begins with.
-fn layout_path() -> String {
-    let path = ProjectSettings::singleton().get_setting(SETTING).stringify().to_string();
-    if path.is_empty() { "res://default_bus_layout.tres".into() } else { path }
+struct Layout {
+    path: String,
+    /// The state of the file that was looked into last.
+    seen: Option<(SystemTime, u64)>,
 }
 
-/// Whether the layout's file has the bus, past every cache.
-fn is_written(name: &str) -> bool {
-    let path = layout_path();
-    let mut loader = ResourceLoader::singleton();
-    if !FileAccess::file_exists(&path) {
-        return false;
+impl Layout {
+    /// The layout as it is now, whatever it holds.
+    fn find() -> Self {
+        let path = ProjectSettings::singleton().get_setting(SETTING).stringify().to_string();
+        let path = if path.is_empty() { "res://default_bus_layout.tres".into() } else { path };
+        let mut layout = Layout { path, seen: None };
+        layout.seen = layout.state();
+        layout
     }
-    let loaded = loader.load_ex(&path).cache_mode(CacheMode::IGNORE).done();
-    let layout = loaded.and_then(|layout| layout.try_cast::<AudioBusLayout>().ok());
-    let Some(layout) = layout else { return false };
-    let names = layout.get_property_list();
-    names.iter_shared().any(|property| {
-        let property = property.get("name").unwrap_or_default().stringify().to_string();
-        property.ends_with("/name") && layout.get(&property).stringify() == name
-    })
+
+    fn state(&self) -> Option<(SystemTime, u64)> {
+        let file = ProjectSettings::singleton().globalize_path(&self.path).to_string();
+        let about = fs::metadata(file).ok()?;
+        Some((about.modified().ok()?, about.len()))
+    }
+
+    /// Whether the file has the bus by now, past every cache. It is loaded only where it has changed.
+    fn has(&mut self, name: &str) -> bool {
+        let state = self.state();
+        if state.is_none() || state == self.seen {
+            return false;
+        }
+        self.seen = state;
+        let mut loader = ResourceLoader::singleton();
+        let loaded = loader.load_ex(&self.path).cache_mode(CacheMode::IGNORE).done();
+        let layout = loaded.and_then(|layout| layout.try_cast::<AudioBusLayout>().ok());
+        let Some(layout) = layout else { return false };
+        let names = layout.get_property_list();
+        names.iter_shared().any(|property| {
+            let property = property.get("name").unwrap_or_default().stringify().to_string();
+            property.ends_with("/name") && layout.get(&property).stringify() == name
+        })
+    }
 }
 
 /// Whether the editor's own panel has a strip for each bus.

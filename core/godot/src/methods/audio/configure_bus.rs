@@ -16,9 +16,8 @@ use crate::{
 #[serde(deny_unknown_fields)]
 struct Args {
     bus: Bus,
-    volume_db: Option<f32>,
-    mute: Option<bool>,
-    solo: Option<bool>,
+    #[serde(flatten)]
+    levels: audio::Levels,
 }
 
 #[derive(Deserialize)]
@@ -31,25 +30,16 @@ enum Bus {
 pub(crate) fn run(context: &Context, params: &Params) -> Answer {
     let args: Args = params::read(params)?;
     let index = find(&args.bus)?;
-    let quiet = args.volume_db.is_none() && args.mute.is_none() && args.solo.is_none();
-    if quiet || args.volume_db.is_some_and(|volume| !(-80.0..=24.0).contains(&volume)) {
-        let message = "one of `volume_db`, -80 to 24, `mute` and `solo` is needed";
+    if args.levels.is_empty() {
+        let message = "one of `volume_db`, `mute` and `solo` is needed";
         return Err(refuse::invalid("volume_db", message));
     }
-    let mut server = AudioServer::singleton();
+    args.levels.check()?;
     let before = audio::bus(index);
-    if let Some(volume) = args.volume_db {
-        server.set_bus_volume_db(index, volume);
-    }
-    if let Some(mute) = args.mute {
-        server.set_bus_mute(index, mute);
-    }
-    if let Some(solo) = args.solo {
-        server.set_bus_solo(index, solo);
-    }
+    args.levels.set(index);
     Ok(json!({
         "after": audio::bus(index),
-        "revert_with": revert(&args, &before),
+        "revert_with": revert(&args.levels, &before),
         "before": before,
         "undo_redo_registered": false,
         "persisted_by_editor": context.kind == SessionKind::Editor,
@@ -58,13 +48,13 @@ pub(crate) fn run(context: &Context, params: &Params) -> Answer {
 }
 
 /// The arguments that bring back what was changed.
-fn revert(args: &Args, before: &Value) -> Value {
+fn revert(levels: &audio::Levels, before: &Value) -> Value {
     let mut back = Map::new();
     back.insert("bus".into(), before["name"].clone());
     let changed = [
-        ("volume_db", args.volume_db.is_some()),
-        ("mute", args.mute.is_some()),
-        ("solo", args.solo.is_some()),
+        ("volume_db", levels.volume_db.is_some()),
+        ("mute", levels.mute.is_some()),
+        ("solo", levels.solo.is_some()),
     ];
     for (name, _) in changed.into_iter().filter(|(_, changed)| *changed) {
         back.insert(name.into(), before[name].clone());

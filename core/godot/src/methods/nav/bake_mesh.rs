@@ -2,6 +2,11 @@
 //!
 //! The scene's geometry is read on the main thread, as the engine wants it. The baking itself is the engine's own, on its
 //! threads, and of a copy; only a mesh that came out of it replaces the one that is there.
+//!
+//! The engine loses a change of a region that comes while it still works on the change before: no later tick looks for
+//! it. So the region is told of its mesh once more when it has taken something in.
+
+use std::time::{Duration, Instant};
 
 use didi_engine::{Answer, Task};
 use didi_wire::{BridgeError, SessionKind};
@@ -24,6 +29,9 @@ use crate::{
     params::{self, Params},
     property, refuse,
 };
+
+/// How long the region is waited for. It takes a tick or two, and more where the engine's threads are busy.
+const TAKE_IN_LIMIT: Duration = Duration::from_secs(2);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -145,7 +153,7 @@ fn begin(region: Region) -> Begun {
     );
     server.call("bake_from_source_geometry_data_async", &[mesh, data]);
     let group = group::current();
-    Ok(Box::new(Baking { region, server, copy, group, _geometry: geometry }))
+    Ok(Box::new(Baking { region, server, copy, group, put_in: None, _geometry: geometry }))
 }
 
 /// A mesh that is being baked.
@@ -155,21 +163,51 @@ struct Baking {
     copy: Gd<Resource>,
     /// The group of its call, which has ended by the frame in which the mesh is there.
     group: Option<String>,
+    put_in: Option<PutIn>,
     /// Read by the engine's threads until they are done.
     _geometry: Variant,
 }
 
+/// A mesh that is in, and that its region may not have taken in yet.
+struct PutIn {
+    answer: Value,
+    /// What the region had taken in before.
+    iteration: i64,
+    end: Instant,
+}
+
 impl Task for Baking {
     fn poll(&mut self) -> Option<Answer> {
+        let iteration = self.iteration();
+        if let Some(put_in) = &self.put_in {
+            if iteration == Some(put_in.iteration) && Instant::now() < put_in.end {
+                return None;
+            }
+            self.region.mesh.emit_changed();
+            return self.put_in.take().map(|put_in| Ok(put_in.answer));
+        }
         let busy = self.server.call(self.region.kind.is_baking, &[self.copy.to_variant()]);
         if busy.try_to::<bool>().unwrap_or(false) {
             return None;
         }
-        Some(group::run(self.group.as_ref(), || self.take_over()))
+        let answer = match group::run(self.group.as_ref(), || self.take_over()) {
+            Ok(answer) => answer,
+            refused => return Some(refused),
+        };
+        let Some(iteration) = iteration else { return Some(Ok(answer)) };
+        self.put_in = Some(PutIn { answer, iteration, end: Instant::now() + TAKE_IN_LIMIT });
+        None
     }
 }
 
 impl Baking {
+    /// How often the region has taken something in; nothing once the region is gone.
+    fn iteration(&mut self) -> Option<i64> {
+        let Region { node, .. } = &mut self.region;
+        let region = node.is_instance_valid().then(|| node.call("get_rid", &[]))?;
+        self.server.call("region_get_iteration_id", &[region]).try_to().ok()
+    }
+
     /// Puts what was baked into the region's mesh.
     fn take_over(&self) -> Answer {
         if !self.region.is_as_it_was() {

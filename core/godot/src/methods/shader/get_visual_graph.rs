@@ -5,7 +5,6 @@ use godot::{
     classes::{VisualShader, visual_shader::Type},
     prelude::*,
 };
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
@@ -33,34 +32,19 @@ const TYPES: [(&str, Type); 10] = [
     ("fog", Type::FOG),
 ];
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Args {
-    target_node: String,
-    property_name: String,
-}
-
 pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
-    let args: Args = params::read(params)?;
-    let held = shader::held(&args.target_node, &args.property_name)?;
-    let mode = shader::mode(&held.shader);
+    let place: shader::Place = params::read(params)?;
+    let held = place.held()?;
+    let mut facts = held.told(&place);
     let Ok(graph) = held.shader.try_cast::<VisualShader>() else {
         let error = refuse::conflict("not_a_visual_shader", "the shader is text and has no graph");
-        let arguments =
-            json!({ "target_node": args.target_node, "property_name": args.property_name });
         let reason = "lists what can be set of it";
-        return Err(refuse::next_call(error, "shader_list_uniforms", arguments, reason));
+        return Err(refuse::next_call(error, "shader_list_uniforms", place.arguments(), reason));
     };
     let types: Vec<Value> = TYPES.iter().map(|(word, kind)| told(&graph, word, *kind)).collect();
-    let path = graph.get_path().to_string();
-    Ok(json!({
-        "target_node": args.target_node,
-        "property_name": args.property_name,
-        "shader_path": Some(path).filter(|path| !path.is_empty()),
-        "shader_mode": mode,
-        "truncated": types.iter().any(|one| one["truncated"] == true),
-        "shader_types": types,
-    }))
+    facts["truncated"] = types.iter().any(|one| one["truncated"] == true).into();
+    facts["shader_types"] = types.into();
+    Ok(facts)
 }
 
 fn told(graph: &Gd<VisualShader>, word: &str, kind: Type) -> Value {

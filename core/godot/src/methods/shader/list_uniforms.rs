@@ -2,7 +2,6 @@
 
 use didi_engine::Answer;
 use godot::prelude::*;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
@@ -15,16 +14,9 @@ use crate::{
 /// Most uniforms told.
 const MAX_UNIFORMS: usize = 256;
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Args {
-    target_node: String,
-    property_name: String,
-}
-
 pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
-    let args: Args = params::read(params)?;
-    let held = shader::held(&args.target_node, &args.property_name)?;
+    let place: shader::Place = params::read(params)?;
+    let held = place.held()?;
     let list = held.shader.get_shader_uniform_list();
     let uniforms: Vec<Value> = list
         .iter_shared()
@@ -43,14 +35,9 @@ pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
             })
         })
         .collect();
-    let path = held.shader.get_path().to_string();
-    Ok(json!({
-        "target_node": args.target_node,
-        "property_name": args.property_name,
-        "shader_path": Some(path).filter(|path| !path.is_empty()),
-        "shader_mode": shader::mode(&held.shader),
-        "truncated": uniforms.len() < list.len(),
-        "uniforms": uniforms,
-        "uniform_count": list.len(),
-    }))
+    let mut told = held.told(&place);
+    told["truncated"] = (uniforms.len() < list.len()).into();
+    told["uniforms"] = uniforms.into();
+    told["uniform_count"] = list.len().into();
+    Ok(told)
 }

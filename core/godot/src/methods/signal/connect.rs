@@ -9,6 +9,7 @@ use godot::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::connections;
 use crate::{
     change::{Change, Planned},
     edit::{self, Edit, owned},
@@ -18,11 +19,8 @@ use crate::{
     refuse,
 };
 
-/// The engine's bit for a connection that is saved with the scene.
-const PERSIST: u32 = 2;
-
 /// What may be set: persist, with deferred, one shot, and where it came from.
-const ALLOWED: [u32; 8] = [2, 3, 6, 7, 34, 35, 38, 39];
+const ALLOWED: [i64; 8] = [2, 3, 6, 7, 34, 35, 38, 39];
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -32,11 +30,11 @@ struct Args {
     target_node: String,
     target_method: String,
     #[serde(default = "persist")]
-    flags: u32,
+    flags: i64,
 }
 
-fn persist() -> u32 {
-    PERSIST
+fn persist() -> i64 {
+    connections::PERSIST
 }
 
 pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
@@ -68,7 +66,7 @@ fn make(
     Ok(edit::done(json!({
         "connected": emitter.is_connected(args.signal_name.as_str(), callable),
         "before": before,
-        "flags": flags_of(emitter, &args.signal_name, callable),
+        "flags": connections::flags(emitter, &args.signal_name, callable),
     })))
 }
 
@@ -149,16 +147,4 @@ fn arity(signals: &Array<VarDictionary>, name: &str) -> Option<usize> {
 
 fn text(entry: &VarDictionary, key: &str) -> String {
     entry.get(key).map(|value| value.stringify().to_string()).unwrap_or_default()
-}
-
-/// The flags that the connection has now.
-fn flags_of(emitter: &Gd<Node>, signal: &str, callable: &Callable) -> Value {
-    let connections = emitter.get_signal_connection_list(signal);
-    let found = connections.iter_shared().find(|connection| {
-        connection.get("callable").is_some_and(|other| other == callable.to_variant())
-    });
-    found
-        .and_then(|connection| connection.get("flags"))
-        .and_then(|flags| flags.try_to::<i64>().ok())
-        .map_or(Value::Null, Value::from)
 }

@@ -1,9 +1,29 @@
 //! Connections of a signal as the engine lists them.
 
+use didi_wire::BridgeError;
 use godot::{builtin::Callable, prelude::*};
+
+use crate::refuse;
 
 /// The engine's bit for a connection that is saved with the scene.
 pub(super) const PERSIST: i64 = 2;
+
+/// The node whose signals are meant: by its name, or by the older one.
+///
+/// # Errors
+/// `invalid_arguments` (400) unless there is exactly one of the two.
+pub(super) fn emitter<'a>(
+    emitter_node: Option<&'a str>,
+    target_node: Option<&'a str>,
+) -> Result<&'a str, BridgeError> {
+    match (emitter_node, target_node) {
+        (Some(path), None) | (None, Some(path)) => Ok(path),
+        _ => {
+            let message = "exactly one of `emitter_node` and `target_node` is needed";
+            Err(refuse::invalid("emitter_node", message))
+        }
+    }
+}
 
 /// One connection.
 pub(super) struct Connection {

@@ -37,10 +37,7 @@ struct Args {
 
 pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
     let args: Args = params::read(params)?;
-    let ((Some(path), None) | (None, Some(path))) = (&args.emitter_node, &args.target_node) else {
-        let message = "exactly one of `emitter_node` and `target_node` is needed";
-        return Err(refuse::invalid("emitter_node", message));
-    };
+    let path = connections::emitter(args.emitter_node.as_deref(), args.target_node.as_deref())?;
     let node = node_path::edited(path)?;
     let declared = declared(&node, &args.signal_name, path)?;
     let values = values(&args.arguments, &declared)?;

@@ -11,7 +11,6 @@ use crate::{
     methods::Context,
     node_path,
     params::{self, Params},
-    refuse,
 };
 
 const MAX_SIGNALS: usize = 256;
@@ -28,12 +27,9 @@ struct Args {
 
 pub(crate) fn run(_context: &Context, params: &Params) -> Answer {
     let args: Args = params::read(params)?;
-    let ((Some(path), None) | (None, Some(path))) = (args.emitter_node, args.target_node) else {
-        let message = "exactly one of `emitter_node` and `target_node` is needed";
-        return Err(refuse::invalid("emitter_node", message));
-    };
+    let path = connections::emitter(args.emitter_node.as_deref(), args.target_node.as_deref())?;
     let root = node_path::edited_root()?;
-    let node = node_path::edited(&path)?;
+    let node = node_path::edited(path)?;
     let mut list = List { root, truncated_at: None, editor: 0, engine: 0 };
     let mut signals: Vec<(String, VarDictionary)> = node
         .get_signal_list()

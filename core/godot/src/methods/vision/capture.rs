@@ -8,20 +8,25 @@ pub(super) mod store;
 mod view;
 
 use std::{
-    sync::mpsc::{self, TryRecvError},
+    sync::{
+        Arc,
+        mpsc::{self, TryRecvError},
+    },
     thread,
     time::Duration,
 };
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use didi_engine::{Answer, Task};
-use didi_wire::{BridgeError, SessionKind};
+use didi_wire::{BridgeError, SessionId, SessionKind};
 use godot::{
     classes::{DisplayServer, Engine, Image},
     prelude::*,
 };
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use self::{isolation::Isolation, main_screen::MainScreen};
+use self::{isolation::Isolation, main_screen::MainScreen, store::Capture};
 use crate::{methods::Begun, refuse, waiting::Until};
 
 /// Frames after which what was changed for a picture has been drawn.
@@ -31,34 +36,60 @@ const FRAMES: u64 = 3;
 const LIMIT: Duration = Duration::from_secs(14);
 
 /// What is to be seen.
-#[derive(Default)]
+#[derive(Deserialize)]
+#[serde(from = "Asked")]
 pub(super) struct Look {
     /// The view.
-    pub(super) camera_identifier: Option<String>,
+    camera_identifier: Option<String>,
     /// The branch that is to be seen alone.
-    pub(super) isolated: Option<String>,
+    isolated: Option<String>,
     /// Whether nothing is behind that branch.
-    pub(super) transparent: bool,
+    transparent: bool,
     /// Whether the view's own screen is shown meanwhile.
-    pub(super) select_main_screen: bool,
+    select_main_screen: bool,
+}
+
+/// The same as callers say it.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Asked {
+    camera_identifier: Option<String>,
+    #[allow(dead_code, reason = "the size of an offline preview")]
+    resolution: Option<Value>,
+    node_isolation_path: Option<String>,
+    isolation_background: Option<String>,
+    select_main_screen: bool,
+}
+
+impl From<Asked> for Look {
+    fn from(asked: Asked) -> Self {
+        Look {
+            camera_identifier: asked.camera_identifier,
+            isolated: asked.node_isolation_path.filter(|path| !path.is_empty()),
+            transparent: asked.isolation_background.as_deref() == Some("transparent"),
+            select_main_screen: asked.select_main_screen,
+        }
+    }
 }
 
 /// A picture.
 pub(super) struct Taken {
-    pub(super) width: i32,
-    pub(super) height: i32,
-    /// Row by row, four bytes a pixel.
-    pub(super) pixels: Vec<u8>,
+    /// As it is kept for later comparisons.
+    pub(super) capture: Arc<Capture>,
     /// The view that it was taken of.
     pub(super) view: String,
-    /// What was done for it.
-    pub(super) told: Map<String, Value>,
+    /// What every answer about it tells: its name, its size, and what was done for it.
+    pub(super) facts: Map<String, Value>,
 }
 
 impl Taken {
-    fn of(image: &Gd<Image>, view: String, told: Map<String, Value>) -> Self {
+    fn of(image: &Gd<Image>, view: String, mut facts: Map<String, Value>) -> Self {
         let (width, height) = (image.get_width(), image.get_height());
-        Taken { width, height, pixels: image.get_data().to_vec(), view, told }
+        let id = SessionId::random().to_string();
+        facts.insert("capture_id".into(), id.as_str().into());
+        facts.insert("resolution".into(), json!({ "width": width, "height": height }));
+        let pixels = image.get_data().to_vec();
+        Taken { capture: store::keep(Capture { id, width, height, pixels }), view, facts }
     }
 }
 
@@ -186,8 +217,8 @@ pub(super) fn beside<T: Send + 'static>(
     })
 }
 
-/// Pixels of four bytes as a PNG.
-pub(super) fn encode(pixels: &[u8], width: i32, height: i32) -> Option<Vec<u8>> {
+/// Pixels of four bytes as a PNG, the way an answer holds it.
+pub(super) fn encode(pixels: &[u8], width: i32, height: i32) -> Option<Value> {
     let (width, height) = (u32::try_from(width).ok()?, u32::try_from(height).ok()?);
     let mut picture = vec![];
     let mut encoder = png::Encoder::new(&mut picture, width, height);
@@ -195,7 +226,7 @@ pub(super) fn encode(pixels: &[u8], width: i32, height: i32) -> Option<Vec<u8>> 
     encoder.set_depth(png::BitDepth::Eight);
     encoder.set_compression(png::Compression::Fast);
     encoder.write_header().ok()?.write_image_data(pixels).ok()?;
-    Some(picture)
+    Some(json!({ "mime_type": "image/png", "data": STANDARD.encode(picture) }))
 }
 
 fn not_encoded() -> BridgeError {

@@ -4,16 +4,12 @@
 
 mod compare;
 
-use base64::{Engine as _, engine::general_purpose::STANDARD};
-use didi_wire::{BridgeError, SessionId};
+use didi_wire::BridgeError;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use self::compare::{Comparison, compare, hamming};
-use super::capture::{
-    self, Look,
-    store::{self, Capture},
-};
+use super::capture::{self, Look, store};
 use crate::{
     methods::{Begun, Context},
     params::{self, Params},
@@ -27,24 +23,13 @@ struct Args {
     #[serde(default)]
     threshold: u8,
     #[serde(flatten)]
-    view: View,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct View {
-    min_ssim: Option<f64>,
-    max_hamming_distance: Option<u32>,
-    camera_identifier: Option<String>,
-    #[allow(dead_code, reason = "the size of an offline preview")]
-    resolution: Option<Value>,
-    node_isolation_path: Option<String>,
-    isolation_background: Option<String>,
-    select_main_screen: bool,
+    tolerance: Tolerance,
+    #[serde(flatten)]
+    look: Look,
 }
 
 /// How alike two pictures have to be to count as the same to the eye.
-#[derive(Clone, Copy)]
+#[derive(Deserialize, Clone, Copy)]
 struct Tolerance {
     min_ssim: Option<f64>,
     max_hamming_distance: Option<u32>,
@@ -54,7 +39,6 @@ pub(crate) fn run(context: &Context, params: &Params) -> Begun {
     let args: Args = params::read(params)?;
     // An engine that draws nothing has no earlier picture either, and says the nearer of the two.
     capture::check_display(context.kind)?;
-    let view = args.view;
     let Some(baseline) = store::find(&args.baseline_capture_id) else {
         let message = "there is no such capture any more";
         let error =
@@ -62,39 +46,24 @@ pub(crate) fn run(context: &Context, params: &Params) -> Begun {
         let reason = "takes one to compare with";
         return Err(refuse::next_call(error, "viewport_capture_frame", json!({}), reason));
     };
-    let look = Look {
-        camera_identifier: view.camera_identifier,
-        isolated: view.node_isolation_path.filter(|path| !path.is_empty()),
-        transparent: view.isolation_background.as_deref() == Some("transparent"),
-        select_main_screen: view.select_main_screen,
-    };
-    let tolerance =
-        Tolerance { min_ssim: view.min_ssim, max_hamming_distance: view.max_hamming_distance };
-    let (kind, threshold) = (context.kind, args.threshold);
-    capture::take(kind, look, move |taken| {
-        let (width, height) = (taken.width, taken.height);
-        let id = SessionId::random().to_string();
-        let mut facts = taken.told;
+    let Args { threshold, tolerance, look, .. } = args;
+    capture::take(context.kind, look, move |taken| {
+        let (now, mut facts) = (taken.capture, taken.facts);
         facts.insert("baseline_capture_id".into(), baseline.id.as_str().into());
-        facts.insert("capture_id".into(), id.as_str().into());
-        facts.insert("resolution".into(), json!({ "width": width, "height": height }));
-        let kept = store::keep(Capture { id, width, height, pixels: taken.pixels });
-        let fits = (baseline.width, baseline.height) == (width, height);
-        let sizes = [(baseline.width, baseline.height), (width, height)];
+        let sizes = [&baseline, &now].map(|one| (one.width, one.height));
         capture::beside(
             move || {
-                if !fits {
+                if sizes[0] != sizes[1] {
                     return Some(None);
                 }
-                let side = usize::try_from(width).ok()?;
-                let compared = compare(&baseline.pixels, &kept.pixels, side, threshold);
-                let picture = capture::encode(&compared.picture, width, height)?;
-                Some(Some((compared, picture)))
+                let side = usize::try_from(now.width).ok()?;
+                let compared = compare(&baseline.pixels, &now.pixels, side, threshold);
+                let image = capture::encode(&compared.picture, now.width, now.height)?;
+                Some(Some((compared, image)))
             },
             move |compared| {
-                let (compared, picture) = compared.ok_or_else(|| other_size(sizes))?;
+                let (compared, image) = compared.ok_or_else(|| other_size(sizes))?;
                 tell(&mut facts, &compared, tolerance);
-                let image = json!({ "mime_type": "image/png", "data": STANDARD.encode(picture) });
                 facts.insert("image".into(), image);
                 Ok(facts.into())
             },

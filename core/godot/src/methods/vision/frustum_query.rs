@@ -18,6 +18,7 @@ use self::{
     frustum::{Containment, Frustum},
     sightline::Sightlines,
 };
+use super::Triple;
 use crate::{
     json,
     methods::{Context, physics},
@@ -58,20 +59,6 @@ struct Free {
     far: f32,
     aspect: f32,
     up: Option<Triple>,
-}
-
-#[derive(Deserialize, Clone, Copy)]
-#[serde(deny_unknown_fields)]
-struct Triple {
-    x: f32,
-    y: f32,
-    z: f32,
-}
-
-impl From<Triple> for Vector3 {
-    fn from(Triple { x, y, z }: Triple) -> Self {
-        Vector3::new(x, y, z)
-    }
 }
 
 /// A node in view.
@@ -126,8 +113,8 @@ fn camera(context: &Context, path: &str) -> Result<Gd<Camera3D>, BridgeError> {
 }
 
 fn lens(free: &Free) -> Result<frustum::Lens, BridgeError> {
-    let (eye, at) = (Vector3::from(free.position), Vector3::from(free.look_at));
-    let up = free.up.map_or(Vector3::UP, Vector3::from);
+    let (eye, at) = (free.position.vector(), free.look_at.vector());
+    let up = free.up.map_or(Vector3::UP, Triple::vector);
     let sound = free.near > 0.0
         && free.near < free.far
         && (1.0..=179.0).contains(&free.fov_degrees)

@@ -6,6 +6,7 @@ use godot::{classes::Camera3D, prelude::*};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::Triple;
 use crate::{
     change::{Change, Planned},
     edit::{self, Edit, owned},
@@ -22,24 +23,6 @@ struct Args {
     position: Triple,
     rotation_degrees: Option<Triple>,
     fov: Option<f32>,
-}
-
-#[derive(Deserialize, Clone, Copy)]
-#[serde(deny_unknown_fields)]
-struct Triple {
-    x: f32,
-    y: f32,
-    z: f32,
-}
-
-impl Triple {
-    fn vector(self) -> Vector3 {
-        Vector3::new(self.x, self.y, self.z)
-    }
-
-    fn is_within(self, limit: f32) -> bool {
-        [self.x, self.y, self.z].iter().all(|one| one.abs() <= limit)
-    }
 }
 
 pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
