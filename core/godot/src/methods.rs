@@ -130,6 +130,7 @@ const METHODS: &[(&str, Run)] = &[
     ("tilemap.setCells", Change(tilemap::set_cells::plan)),
     ("ui.hitTest", Now(ui::hit_test::run)),
     ("ui.listControls", Now(ui::list_controls::run)),
+    ("vision.capturePasses", Later(vision::capture_passes::run)),
     ("vision.captureViewport", Later(vision::capture_viewport::run)),
     ("vision.diffViewport", Later(vision::diff_viewport::run)),
     ("vision.frustumQuery", Now(vision::frustum_query::run)),

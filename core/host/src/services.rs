@@ -336,12 +336,10 @@ impl Services {
         answer(engine.call(method, &params, limit, &self.cancel).and_then(|it| self.take_in(it)))
     }
 
-    /// Keeps what an engine said beside its result, and a picture as a part of the answer.
+    /// Keeps what an engine said beside its result, and pictures as parts of the answer.
     fn take_in(&self, answered: Answered) -> Result<Value, Refusal> {
         let Answered { mut result, diagnostics, repeats } = answered;
-        if let Some(image) =
-            result.as_object_mut().and_then(|members| members.shift_remove("image"))
-        {
+        for image in take_pictures(&mut result) {
             let text = image["data"].as_str().unwrap_or_default();
             let mime = image["mime_type"].as_str().unwrap_or("image/png");
             let data = STANDARD.decode(text).map_err(|error| {
@@ -351,9 +349,7 @@ impl Services {
             })?;
             self.attach(mime, data)?;
         }
-        let steps = take_undo_steps(&mut result);
         let mut done = self.done();
-        done.undo_steps.extend(steps);
         done.live.diagnostics.extend(diagnostics);
         done.live.repeats += repeats;
         done.undo_steps.extend(take_undo_steps(&mut result));
@@ -564,6 +560,18 @@ pub fn not_connected(what: &str) -> Refusal {
         .with("blocked_on", "no_live_session")
         .with("needs_live_engine", true)
         .next_call("runtime_list_sessions", "finds the engines that can be attached")
+}
+
+/// The picture of a result, or its pictures in their order.
+fn take_pictures(result: &mut Value) -> Vec<Value> {
+    let Some(members) = result.as_object_mut() else { return vec![] };
+    let mut pictures: Vec<Value> = members.shift_remove("image").into_iter().collect();
+    match members.shift_remove("images") {
+        Some(Value::Array(several)) => pictures.extend(several),
+        Some(other) => drop(members.insert("images".into(), other)),
+        None => {}
+    }
+    pictures
 }
 
 /// The steps that a command gained stand beside its result; they are the journal's.

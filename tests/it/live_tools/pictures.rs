@@ -24,9 +24,18 @@ pub(crate) struct Picture {
 impl Picture {
     /// The picture in a result of the tool.
     pub(crate) fn of(result: &Value) -> Self {
+        let mut all = Picture::all(result);
+        assert!(!all.is_empty(), "no picture: {result}");
+        all.remove(0)
+    }
+
+    /// Every picture in a result, in their order.
+    fn all(result: &Value) -> Vec<Self> {
         let parts = result["content"].as_array().unwrap();
-        let part = parts.iter().find(|part| part["type"] == "image");
-        let part = part.unwrap_or_else(|| panic!("no picture: {result}"));
+        parts.iter().filter(|part| part["type"] == "image").map(Picture::of_part).collect()
+    }
+
+    fn of_part(part: &Value) -> Self {
         assert_eq!(part["mimeType"], "image/png");
         let engine = &base64::engine::general_purpose::STANDARD;
         let png = base64::Engine::decode(engine, part["data"].as_str().unwrap()).unwrap();
@@ -273,4 +282,118 @@ fn pictures_of_two_sizes_are_not_compared() {
     let mut isolated = diff;
     isolated["node_isolation_path"] = "/root/Halves/Left".into();
     assert_eq!(caller.refused("viewport_diff_capture", isolated), "session_kind_rejected");
+}
+
+fn same_picture(one: &Picture, other: &Picture, why: &str) {
+    let pixels =
+        |picture: &Picture| picture.bytes.chunks_exact(4).map(<[u8]>::to_vec).collect::<Vec<_>>();
+    let (one, other) = (pixels(one), pixels(other));
+    let differing: Vec<_> = (0..one.len()).filter(|at| one[*at] != other[*at]).collect();
+    let shown: Vec<_> = differing.iter().take(8).map(|at| (at, &one[*at], &other[*at])).collect();
+    assert!(differing.is_empty(), "{why}: {} pixels differ: {shown:?}", differing.len());
+}
+
+/// A camera that looks along -z at the front faces of two boxes, 8 and 20 away.
+const DEEP: &str = "[gd_scene format=3 uid=\"uid://c5x0r2k8wm3ty\"]\n\n[sub_resource type=\"BoxMesh\" id=\"box\"]\nsize = Vector3(2, 2, 2)\n\n\
+    [sub_resource type=\"StandardMaterial3D\" id=\"red\"]\nshading_mode = 0\nalbedo_color = Color(1, 0, 0, 1)\n\n\
+    [node name=\"Deep\" type=\"Node3D\"]\n\n[node name=\"Eye\" type=\"Camera3D\" parent=\".\"]\ncurrent = true\nfar = 100.0\n\n\
+    [node name=\"Near\" type=\"MeshInstance3D\" parent=\".\"]\ntransform = Transform3D(1, 0, 0, 0, 1, 0, 0, 0, 1, -3, 0, -9)\n\
+    material_override = SubResource(\"red\")\nmesh = SubResource(\"box\")\n\n\
+    [node name=\"Far\" type=\"MeshInstance3D\" parent=\".\"]\ntransform = Transform3D(1, 0, 0, 0, 1, 0, 0, 0, 1, 6, 0, -21)\n\
+    mesh = SubResource(\"box\")\n\n[node name=\"Unseen\" type=\"MeshInstance3D\" parent=\".\"]\nvisible = false\nmesh = SubResource(\"box\")\n";
+
+#[test]
+fn passes_tell_depth_normals_and_segments_and_leave_the_scene_alone() {
+    if real_engine().is_none() {
+        return;
+    }
+    let project = Project::sample();
+    project.write("deep.tscn", DEEP);
+    project.set_main_scene("res://deep.tscn");
+    let display = Display::start();
+    let Some(game) = Engine::windowed_game(&project, &display) else { return };
+    let mut caller = Caller::of(&project);
+    let red = [255, 0, 0, 255];
+    let before = at_rest(&mut caller, &json!({}), |picture| holds(picture, red));
+    let passes = json!({"passes": ["depth", "color", "segmentation", "normal"], "depth_far": 40});
+    let result = caller.result("viewport_capture_passes", &passes);
+    let data = &result["structuredContent"];
+    assert_eq!(data["pass_order"], passes["passes"], "{data}");
+    let pictures = Picture::all(&result);
+    let [depth, color, segments, normal] = pictures.as_slice() else { panic!("{data}") };
+    same_picture(color, &Picture::of(&before), "the colours are those of a plain picture");
+    // Where the middles of the front faces are, by the camera's angle of 75 degrees.
+    let middle = |x: f64, distance: f64| {
+        let half = distance * 37.5_f64.to_radians().tan() * 16.0 / 9.0;
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a place in hundredths"
+        )]
+        let at = (50.0 + 50.0 * x / half).round() as usize;
+        at
+    };
+    let (near, far) = (middle(-3.0, 8.0), middle(6.0, 20.0));
+    let close = |is: [u8; 4], wanted: [u8; 3]| (0..3).all(|at| is[at].abs_diff(wanted[at]) <= 2);
+    for (picture, x, wanted) in [
+        (depth, near, [51; 3]),
+        (depth, far, [128; 3]),
+        (depth, 1, [255; 3]),
+        (normal, near, [128, 128, 255]),
+        (normal, far, [128, 128, 255]),
+        (normal, 1, [0; 3]),
+        (segments, 1, [0; 3]),
+    ] {
+        assert!(close(picture.at(x, 50), wanted), "{x}: {:?}, not {wanted:?}", picture.at(x, 50));
+    }
+    let entries = data["segmentation"].as_array().unwrap();
+    assert_eq!(entries.len(), 2, "{data}");
+    for (name, x) in [("Near", near), ("Far", far)] {
+        let path = format!("/root/Deep/{name}");
+        let entry = entries.iter().find(|one| one["node_path"] == path).unwrap();
+        let [r, g, b, _] = segments.at(x, 50);
+        assert_eq!(entry["observed_color"], format!("#{r:02x}{g:02x}{b:02x}"), "{entry}");
+        let places: Vec<(usize, usize)> = (segments.bytes.chunks_exact(4).enumerate())
+            .filter(|(_, pixel)| pixel[..3] == [r, g, b])
+            .map(|(at, _)| (at % segments.width, at / segments.width))
+            .collect();
+        assert_eq!(entry["pixels"], places.len(), "{entry}");
+        let span = |part: fn(&(usize, usize)) -> usize| {
+            let all = || places.iter().map(part);
+            let (first, last) = (all().min().unwrap(), all().max().unwrap());
+            (first, last - first + 1)
+        };
+        let ((x, width), (y, height)) = (span(|place| place.0), span(|place| place.1));
+        assert_eq!(entry["bounds"], json!({"x": x, "y": y, "width": width, "height": height}));
+    }
+    let all = segments.width * segments.height;
+    let claimed: u64 = entries.iter().map(|entry| entry["pixels"].as_u64().unwrap()).sum();
+    assert_eq!(data["segmentation_unclaimed_pixels"], all as u64 - claimed);
+    assert_eq!((&data["painted_node_count"], &data["truncated"]), (&json!(2), &json!(false)));
+    let after = caller.result("viewport_capture_frame", &json!({}));
+    same_picture(&Picture::of(&after), &Picture::of(&before), "drawn as before");
+    for (wrong, code) in [
+        (json!({"passes": ["depth"], "camera_identifier": "editor_3d"}), "invalid_arguments"),
+        (json!({"passes": ["depth"], "select_main_screen": true}), "session_kind_rejected"),
+        (json!({"passes": ["depth"], "depth_far": 0}), "invalid_arguments"),
+    ] {
+        assert_eq!(caller.refused("viewport_capture_passes", wrong.clone()), code, "{wrong}");
+    }
+    drop(game);
+
+    let Some(_editor) = Engine::windowed_editor(&project, &display) else { return };
+    let mut caller = Caller::of(&project);
+    caller.done("scene_open", json!({"scene_path": "res://deep.tscn"}));
+    let saved = caller.saved(&project, "deep.tscn");
+    let asked = json!({"passes": ["segmentation", "depth"], "select_main_screen": true});
+    let data = until("both boxes", || {
+        let data = caller.done("viewport_capture_passes", asked.clone());
+        (data["segmentation"].as_array().unwrap().len() == 2).then_some(data)
+    });
+    let named: Vec<&Value> =
+        data["segmentation"].as_array().unwrap().iter().map(|one| &one["node_path"]).collect();
+    assert_eq!(named, ["/root/Deep/Near", "/root/Deep/Far"], "{data}");
+    assert_eq!(caller.saved(&project, "deep.tscn"), saved, "no property was changed");
+    let flat = json!({"passes": ["depth"], "camera_identifier": "editor_2d"});
+    assert_eq!(caller.refused("viewport_capture_passes", flat), "not_found");
 }

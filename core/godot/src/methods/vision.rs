@@ -1,6 +1,7 @@
 //! Pictures of what an editor or a game shows.
 
 mod capture;
+pub(crate) mod capture_passes;
 pub(crate) mod capture_viewport;
 pub(crate) mod diff_viewport;
 pub(crate) mod frustum_query;

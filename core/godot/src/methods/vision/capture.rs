@@ -3,9 +3,9 @@
 //! It is taken on the main thread, where the engine wants it; what is made of it is made beside it.
 
 mod isolation;
-mod main_screen;
+pub(super) mod main_screen;
 pub(super) mod store;
-mod view;
+pub(super) mod view;
 
 use std::{
     sync::{
@@ -30,7 +30,7 @@ use self::{isolation::Isolation, main_screen::MainScreen, store::Capture};
 use crate::{methods::Begun, refuse, waiting::Until};
 
 /// Frames after which what was changed for a picture has been drawn.
-const FRAMES: u64 = 3;
+pub(super) const FRAMES: u64 = 3;
 
 /// How long the work on a picture may take.
 const LIMIT: Duration = Duration::from_secs(14);

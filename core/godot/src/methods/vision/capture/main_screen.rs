@@ -4,14 +4,14 @@ use godot::{classes::EditorInterface, prelude::*};
 use serde_json::{Map, Value};
 
 /// A screen that is shown for a while.
-pub(super) struct MainScreen {
+pub(in crate::methods::vision) struct MainScreen {
     selected: &'static str,
     previous: Option<&'static str>,
 }
 
 impl MainScreen {
     /// Shows the screen that a view is on.
-    pub(super) fn select(view: Option<&str>) -> Self {
+    pub(in crate::methods::vision) fn select(view: Option<&str>) -> Self {
         let previous = current();
         let selected = match view.unwrap_or("active_editor_view") {
             "editor_3d" | "active_editor_view_3d" | "3d" => "3D",
@@ -23,7 +23,7 @@ impl MainScreen {
     }
 
     /// Puts the screen before back, and says what was done.
-    pub(super) fn put_back(&mut self) -> Map<String, Value> {
+    pub(in crate::methods::vision) fn put_back(&mut self) -> Map<String, Value> {
         let previous = self.previous.take();
         let restored = previous.is_some();
         show(previous);

@@ -15,7 +15,7 @@ const MIN_SIDE: i32 = 8;
 ///
 /// # Errors
 /// `not_found` (404) for another name.
-pub(super) fn find(
+pub(in crate::methods::vision) fn find(
     kind: SessionKind,
     name: Option<&str>,
 ) -> Result<(Gd<Viewport>, String), BridgeError> {
@@ -65,7 +65,10 @@ fn shows(viewport: &Gd<Viewport>) -> bool {
 ///
 /// # Errors
 /// `not_found` (404) while the view is hidden.
-pub(super) fn take(viewport: &Gd<Viewport>, name: &str) -> Result<Gd<Image>, BridgeError> {
+pub(in crate::methods::vision) fn take(
+    viewport: &Gd<Viewport>,
+    name: &str,
+) -> Result<Gd<Image>, BridgeError> {
     if !shows(viewport) {
         let message = format!("the view `{name}` is hidden");
         return Err(BridgeError::new(404, "not_found", message).with("field", "camera_identifier"));
