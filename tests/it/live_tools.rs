@@ -6,6 +6,7 @@ mod behind;
 mod edits;
 mod further;
 pub(crate) mod pictures;
+mod presets;
 mod profiler;
 mod reads;
 mod space;

@@ -271,9 +271,6 @@ fn rows<'t>(text: &'t str, header: &str) -> Vec<(&'t str, &'t str)> {
     rows.map(|row| (row.split('`').nth(1).unwrap_or_default(), row)).collect()
 }
 
-/// Live tools whose bridge method no extension has yet: they answer from the files alone.
-const ROWLESS: [&str; 2] = ["project_add_export_preset", "viewport_capture_passes"];
-
 #[test]
 fn the_table_of_live_tools_has_every_one() {
     let text = fs::read_to_string(repository().join("docs/testing.md")).unwrap();
@@ -288,8 +285,7 @@ fn the_table_of_live_tools_has_every_one() {
     let names: Vec<String> = live.iter().map(|tool| name(tool)).collect();
     assert!(names.len() > 60, "the manifest is read: {names:?}");
     let has_row = |tool: &str| rows.iter().any(|(name, _)| *name == tool);
-    assert!(!ROWLESS.iter().any(|tool| has_row(tool)), "one that has its row is no exception");
-    let missing = names.into_iter().filter(|it| !has_row(it) && !ROWLESS.contains(&it.as_str()));
+    let missing = names.into_iter().filter(|it| !has_row(it));
     none(missing.collect(), "live tools that docs/testing.md has no row for");
     let unreal = rows.iter().filter(|(row, _)| !live.iter().any(|tool| name(tool) == *row));
     none(unreal.map(|(row, _)| (*row).to_owned()).collect(), "rows of tools that are not live");

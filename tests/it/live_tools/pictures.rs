@@ -249,6 +249,8 @@ fn what_changed_between_two_captures_is_measured_and_shown() {
     let Some(_headless) = Engine::editor(&project) else { return };
     let mut caller = Caller::of(&project);
     assert_eq!(caller.refused("viewport_diff_capture", diff), "headless_engine");
+    let passes = json!({"passes": ["color"]});
+    assert_eq!(caller.refused("viewport_capture_passes", passes), "headless_engine");
 }
 
 #[test]
@@ -351,10 +353,11 @@ fn passes_tell_depth_normals_and_segments_and_leave_the_scene_alone() {
     for (name, x) in [("Near", near), ("Far", far)] {
         let path = format!("/root/Deep/{name}");
         let entry = entries.iter().find(|one| one["node_path"] == path).unwrap();
-        let [r, g, b, _] = segments.at(x, 50);
-        assert_eq!(entry["observed_color"], format!("#{r:02x}{g:02x}{b:02x}"), "{entry}");
+        let color = segments.at(x, 50);
+        let hex = format!("#{:02x}{:02x}{:02x}", color[0], color[1], color[2]);
+        assert_eq!(entry["observed_color"], hex, "{entry}");
         let places: Vec<(usize, usize)> = (segments.bytes.chunks_exact(4).enumerate())
-            .filter(|(_, pixel)| pixel[..3] == [r, g, b])
+            .filter(|(_, pixel)| **pixel == color)
             .map(|(at, _)| (at % segments.width, at / segments.width))
             .collect();
         assert_eq!(entry["pixels"], places.len(), "{entry}");

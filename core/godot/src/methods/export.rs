@@ -1,0 +1,3 @@
+//! Export presets.
+
+pub(crate) mod reload_presets;
