@@ -15,7 +15,7 @@ fn every_segment_has_a_colour_of_its_own_and_none_is_black() {
 fn pixels_are_counted_where_they_are() {
     let (one, other) = (color(0), color(CAPACITY - 1));
     let near = one.map(|channel| channel.saturating_add(3));
-    let between = [one[0] ^ 25, 25, 25];
+    let between = [25, 25, 25];
     let rows = [[[0; 3], one, near], [between, one, other]];
     let pixels: Vec<u8> = rows.iter().flatten().flat_map(|[r, g, b]| [*r, *g, *b, 255]).collect();
     let seen = seen(&pixels, 3);
