@@ -434,7 +434,7 @@ impl<'a> Batch<'a> {
         let Some(command) = self.book.find(name) else {
             return Reply::failed(400, "Command Not Found", name);
         };
-        let arguments = match exec::named(command, &params) {
+        let arguments = match exec::named(command, params) {
             Ok(arguments) => arguments,
             Err(reply) => return *reply,
         };
