@@ -1,6 +1,9 @@
-//! The one lane of changes: whoever changes the project holds it, wherever the call came from.
+//! The one lane of changes: a call that changes the project holds it while it runs, wherever it came from.
 //!
-//! Each front has its own order of what it runs; the lane only keeps two of them from changing at the same time.
+//! Each front has its own order of what it runs; the lane only keeps two of them from changing at the same time. A job of
+//! standard input (P-8) holds it until its thread is started and no longer, unless managed recovery has its call wait for
+//! it: what a job writes is kept whole by the locks of the files. A job of the Pipeline is run by the queue, and holds it
+//! to its end.
 //!
 //! Spec: P-7, the path of a call.
 

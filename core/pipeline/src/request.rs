@@ -62,10 +62,10 @@ const NO_COMMAND: &str = "Command name is required";
 /// # Errors
 /// The reply to one that can't be read.
 pub fn read(body: &[u8]) -> Result<Request, Box<Unreadable>> {
-    let members =
+    let mut members =
         members(body).map_err(|reply| Box::new(Unreadable { shape: Shape::default(), reply }))?;
     let mut shape = Shape::default();
-    read_members(&members, &mut shape).map_err(|reply| Box::new(Unreadable { shape, reply }))
+    read_members(&mut members, &mut shape).map_err(|reply| Box::new(Unreadable { shape, reply }))
 }
 
 fn members(body: &[u8]) -> Result<Map<String, Value>, Reply> {
@@ -79,7 +79,7 @@ fn members(body: &[u8]) -> Result<Map<String, Value>, Reply> {
     }
 }
 
-fn read_members(members: &Map<String, Value>, shape: &mut Shape) -> Result<Request, Reply> {
+fn read_members(members: &mut Map<String, Value>, shape: &mut Shape) -> Result<Request, Reply> {
     shape.verbose = flag(members, "verbose")?;
     shape.omit_nulls = flag(members, "omitNulls")?;
     let (command, arguments) = form(members)?;
@@ -91,6 +91,11 @@ fn read_members(members: &Map<String, Value>, shape: &mut Shape) -> Result<Reque
 /// A member; one that is null is not there.
 fn given<'a>(members: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     members.get(name).filter(|value| !value.is_null())
+}
+
+/// The same, taken out: it may be long.
+fn taken(members: &mut Map<String, Value>, name: &str) -> Option<Value> {
+    members.get_mut(name).map(Value::take).filter(|value| !value.is_null())
 }
 
 fn flag(members: &Map<String, Value>, name: &str) -> Result<bool, Reply> {
@@ -110,13 +115,13 @@ fn timeout(members: &Map<String, Value>) -> Result<Duration, Reply> {
     })
 }
 
-fn form(members: &Map<String, Value>) -> Result<(String, Arguments), Reply> {
-    let forms = ["command", "argv", "commandLine"].map(|name| given(members, name));
+fn form(members: &mut Map<String, Value>) -> Result<(String, Arguments), Reply> {
+    let forms = ["command", "argv", "commandLine"].map(|name| taken(members, name));
     if forms.iter().flatten().count() > 1 {
         let message = "Exactly one of 'command', 'argv' and 'commandLine' can be given";
         return Err(Reply::invalid_request(message));
     }
-    let parameters = given(members, "parameters");
+    let parameters = taken(members, "parameters");
     let [command, argv, line] = forms;
     if parameters.is_some() && command.is_none() && (argv.is_some() || line.is_some()) {
         let message =
@@ -127,7 +132,7 @@ fn form(members: &Map<String, Value>) -> Result<(String, Arguments), Reply> {
         return Ok((text(command, "command")?, Arguments::Named(named(parameters)?)));
     }
     if let Some(argv) = argv {
-        return first_of(words(argv)?, "'argv' needs the command's name as its first element");
+        return first_of(words(&argv)?, "'argv' needs the command's name as its first element");
     }
     match line {
         Some(line) => first_of(split(&text_or_blank(line, "commandLine")?)?, NO_COMMAND),
@@ -135,20 +140,22 @@ fn form(members: &Map<String, Value>) -> Result<(String, Arguments), Reply> {
     }
 }
 
-fn text(value: &Value, name: &str) -> Result<String, Reply> {
+fn text(value: Value, name: &str) -> Result<String, Reply> {
     let text = text_or_blank(value, name)?;
     if text.trim().is_empty() { Err(Reply::invalid_request(NO_COMMAND)) } else { Ok(text) }
 }
 
-fn text_or_blank(value: &Value, name: &str) -> Result<String, Reply> {
-    let text = value.as_str().map(str::to_owned);
-    text.ok_or_else(|| Reply::invalid_request(format!("'{name}' must be a string")))
+fn text_or_blank(value: Value, name: &str) -> Result<String, Reply> {
+    match value {
+        Value::String(text) => Ok(text),
+        _ => Err(Reply::invalid_request(format!("'{name}' must be a string"))),
+    }
 }
 
-fn named(parameters: Option<&Value>) -> Result<Map<String, Value>, Reply> {
+fn named(parameters: Option<Value>) -> Result<Map<String, Value>, Reply> {
     match parameters {
         None => Ok(Map::new()),
-        Some(Value::Object(parameters)) => Ok(parameters.clone()),
+        Some(Value::Object(parameters)) => Ok(parameters),
         Some(_) => Err(Reply::invalid_request("'parameters' must be an object")),
     }
 }

@@ -92,6 +92,19 @@ fn what_is_wrong_is_refused_before_anything_runs_with_the_index() {
         let found = refused(&pipeline, &json!({"operations": operations}));
         assert!(found.contains(&(index, code.into())), "{operations}: {found:?}");
     }
+    // Types, too, where the value is not one of an earlier result; the first operation would have left something.
+    let write = json!({"command": "blackboard_write", "params": {"path": "/a", "value": 1}});
+    for params in
+        [json!({"setting": 5}), json!({"setting": ["a"]}), json!({"setting": "a", "Setting": "b"})]
+    {
+        let operations = json!([write, {"command": "project_get_setting", "params": params}]);
+        let found = refused(&pipeline, &json!({"operations": operations, "transactional": false}));
+        assert_eq!(found, [(1, "invalidParameters".into())], "{params}");
+    }
+    let search =
+        json!({"command": "project_search_text", "params": {"query": "a", "max_results": "many"}});
+    let found = refused(&pipeline, &json!({"operations": [search]}));
+    assert_eq!(found, [(0, "invalidParameters".into())]);
     let many = vec![json!({"command": "editor_status"}); 201];
     assert_eq!(refused(&pipeline, &json!({"operations": many})), []);
     assert_eq!(refused(&pipeline, &json!({"operations": []})), []);

@@ -5,8 +5,9 @@ use std::{
     fs,
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
+    time::{SystemTime, UNIX_EPOCH},
 };
 
 use didi_tests::{
@@ -15,6 +16,7 @@ use didi_tests::{
     scripted::{Act, Scripted},
     until,
 };
+use didi_wire::{Identity, SessionKind};
 use serde_json::{Value, json};
 
 use crate::live::activity::ASKER;
@@ -123,4 +125,100 @@ fn an_editor_settles_once_and_whoever_comes_early_is_asked_to_come_again() {
     };
     until("an import", importing);
     assert_eq!(pipeline.get("/api/status").json()["status"], "ready");
+}
+
+/// Commands that would attach an editor which accepts and then stalls, over connections that ask nothing else.
+fn stalling(handshake: impl Fn(&Identity) -> Act + Send + Sync + 'static) {
+    let project = Project::sample();
+    let met = Arc::new(AtomicBool::new(false));
+    let (shaken, asked) = (Arc::clone(&met), Arc::clone(&met));
+    let root = project.root().canonicalize().unwrap();
+    let _editor = Scripted::start(
+        &sessions(&project),
+        &root,
+        SessionKind::Editor,
+        move |_, _| {
+            asked.store(true, Ordering::SeqCst);
+            Act::Silence
+        },
+        move |identity| {
+            let act = handshake(identity);
+            if matches!(act, Act::Silence) {
+                shaken.store(true, Ordering::SeqCst);
+            }
+            act
+        },
+    );
+    let pipeline = meeting(&project);
+    let body = hierarchy().to_string();
+    let request = pipeline.head("POST", "/api/exec", body.len()) + &body;
+    let mut kept: Vec<_> = (0..8).map(|_| pipeline.connect()).collect();
+    for http in &mut kept {
+        http.send(request.as_bytes()).unwrap();
+    }
+    until("the editor to be spoken to", || met.load(Ordering::SeqCst).then_some(()));
+    for _ in 0..50 {
+        pipeline.status_is_quick();
+    }
+    assert_eq!(pipeline.get("/api/commands").status, 200);
+}
+
+#[test]
+fn an_editor_that_holds_its_handshake_keeps_nobody_from_the_status() {
+    stalling(|_| Act::Silence);
+}
+
+#[test]
+fn an_editor_that_holds_its_first_answer_keeps_nobody_from_the_status() {
+    stalling(|identity| {
+        let mut answer = json!(identity);
+        answer["status"] = "ok".into();
+        Act::Answer(answer)
+    });
+}
+
+/// A dialog may come and go between two looks.
+#[test]
+fn a_dialog_that_opens_and_closes_while_a_command_runs_is_told_with_it() {
+    let project = Project::sample();
+    let closed_ms = Arc::new(AtomicU64::new(0));
+    let at = Arc::clone(&closed_ms);
+    let root = project.root().canonicalize().unwrap();
+    let _editor = Scripted::editor(&sessions(&project), &root, move |request, _| {
+        if request.method != "editor.getActivity" {
+            let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+            at.store(u64::try_from(since.as_millis()).unwrap(), Ordering::SeqCst);
+            return Act::Answer(json!({"scene_tree": {"name": "Root", "type": "Node"}}));
+        }
+        let dialog = |closed_ms: u64| {
+            json!({
+                "id": format!("7-{closed_ms}"),
+                "class": "ConfirmationDialog",
+                "title": "Please confirm",
+                "message": "Reload from disk?",
+                "buttons": ["Reload"],
+                "opened_at_ms": closed_ms,
+                "dismissed_at_ms": closed_ms,
+            })
+        };
+        // One of long ago, and then the one of the command.
+        let closed = [1, at.load(Ordering::SeqCst)].into_iter().filter(|ms| *ms > 0);
+        Act::Answer(json!({
+            "settled": true,
+            "importing": false,
+            "frame_age_ms": 1,
+            "dialogs": [],
+            "closed_dialogs": closed.map(dialog).collect::<Vec<_>>(),
+        }))
+    });
+    let pipeline = meeting(&project);
+    let told = pipeline.exec(&hierarchy()).json();
+    let dialogs = told["dialogsDuringExecution"].as_array().unwrap_or_else(|| panic!("{told}"));
+    assert_eq!(dialogs.len(), 1, "{told}");
+    assert_eq!(dialogs[0]["id"], format!("7-{}", closed_ms.load(Ordering::SeqCst)));
+    assert_eq!(dialogs[0]["message"], "Reload from disk?");
+    assert!(dialogs[0]["dismissedAt"].is_string(), "{told}");
+    // Those that read files alone have none to tell of.
+    let other = pipeline.exec(&json!({"command": "editor_status"})).json();
+    assert!(other.get("dialogsDuringExecution").is_none(), "{other}");
 }

@@ -69,8 +69,17 @@ pub struct Call {
     pub progress: Option<Progress>,
 }
 
-/// Names of entries of the change journal, in their order.
-pub type Recorded = Arc<Mutex<Vec<String>>>;
+/// What became of a change that was recorded.
+#[derive(Debug, Clone)]
+pub struct Change {
+    /// The name of its entry in the change journal.
+    pub entry: String,
+    /// The steps that the editor's undo histories gained, as the editor told them.
+    pub undo_steps: Vec<Value>,
+}
+
+/// Changes in their order.
+pub type Recorded = Arc<Mutex<Vec<Change>>>;
 
 /// The caller of one call.
 #[derive(Debug, Clone, Default)]
@@ -89,7 +98,7 @@ pub struct Caller {
     pub every_tool: bool,
     /// Whether it waits as long as a job takes, so that a tool may take a job's time without being one.
     pub waits: bool,
-    /// Takes the names of the journal's entries of what the call changed.
+    /// Takes what the call changed, as it was recorded.
     pub recorded: Option<Recorded>,
     /// The step of an editor's undo history that the call's changes share with those of others.
     pub undo_group: Option<String>,

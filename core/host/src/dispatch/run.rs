@@ -14,8 +14,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::{
-    Dispatcher, JobCall, Recorded, Verdict, approve::Approved, arguments_digest, job_key::MANNERS,
-    protect, route::Route,
+    Change, Dispatcher, JobCall, Recorded, Verdict, approve::Approved, arguments_digest,
+    job_key::MANNERS, protect, route::Route,
 };
 use crate::{
     answer::{self, MAX_ANSWER_BYTES, Outcome, Success},
@@ -41,7 +41,8 @@ pub fn run(approved: Approved, host: &Dispatcher) -> Result<Verdict, Refusal> {
     if let Some(confirmed) = confirmed {
         meta.insert("confirmation".into(), serde_json::json!(confirmed));
     }
-    let digest = arguments_digest(&call.arguments, &MANNERS);
+    // A job is found again by what it was asked for.
+    let digest = as_job.then(|| arguments_digest(&call.arguments, &MANNERS));
     let work = Work {
         shared: host.shared.clone(),
         journal: host.journal.clone(),
@@ -58,10 +59,10 @@ pub fn run(approved: Approved, host: &Dispatcher) -> Result<Verdict, Refusal> {
         recorded: call.caller.recorded,
         undo_group: call.caller.undo_group,
     };
-    if !as_job {
+    let Some(arguments_digest) = digest else {
         return Ok(Verdict::Done(work.execute(&call.cancel, call.progress)));
-    }
-    let order = Order { request_id, tool: names.1.clone(), arguments_digest: digest };
+    };
+    let order = Order { request_id, tool: names.1.clone(), arguments_digest };
     let ticket = host.jobs.start(order, move |cancel| work.execute(cancel, None))?;
     protect::wait_for_job(host.shared.recovery.as_ref(), &ticket, &call.cancel);
     Ok(Verdict::Job(Box::new(JobCall { ticket, names, mode })))
@@ -149,8 +150,9 @@ impl Work {
             undo_steps: &done.undo_steps,
             session: self.route.session(),
         });
-        if let Some(recorded) = &self.recorded {
-            recorded.lock().unwrap_or_else(PoisonError::into_inner).extend(entry);
+        if let (Some(recorded), Some(entry)) = (&self.recorded, entry) {
+            let change = Change { entry, undo_steps: done.undo_steps.clone() };
+            recorded.lock().unwrap_or_else(PoisonError::into_inner).push(change);
         }
     }
 }

@@ -45,6 +45,13 @@ pub fn check(keyed: Keyed) -> Result<Validated, Refusal> {
     Err(found.refusal(&tool.desc.name, &tool.input_schema, &call.arguments))
 }
 
+/// What is wrong with the values of those arguments that a schema names, if something is.
+pub fn unfit(schema: &Value, arguments: &Map<String, Value>) -> Option<String> {
+    let problems = Findings::of(schema, arguments).problems;
+    let told = problems.iter().take(MAX_PROBLEMS).map(|(path, why)| format!("'{path}': {why}"));
+    (!problems.is_empty()).then(|| told.collect::<Vec<_>>().join(", "))
+}
+
 /// What is wrong with a set of arguments.
 #[derive(Debug, Default)]
 struct Findings {

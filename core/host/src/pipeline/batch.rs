@@ -8,14 +8,17 @@
 
 use std::{
     collections::BTreeMap,
-    sync::PoisonError,
+    sync::{MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
-use didi_pipeline::reply::{Reply, Shape};
+use didi_pipeline::{
+    command::Command,
+    reply::{Reply, Shape},
+};
 use didi_plugin_api::desc::{Mode, Work};
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value, json, value::RawValue};
 
 use self::references::{Lookup, Path};
 use super::{
@@ -24,7 +27,11 @@ use super::{
     queue::Run,
     run,
 };
-use crate::{catalog::Tool, source};
+use crate::{
+    catalog::Tool,
+    dispatch::{Change, schema},
+    source,
+};
 
 mod references;
 
@@ -233,9 +240,7 @@ fn unfit(operation: &Operation, wish: &Wish, book: &Book) -> Option<(&'static st
     if name == BATCH || tool.is_some_and(|tool| !is_batchable(tool)) {
         return Some(("not_batchable", format!("'{name}' can't be part of a batch")));
     }
-    let parameters = exec::missing(command, &operation.params)
-        .and_then(|()| exec::known(command, &operation.params));
-    if let Err(reply) = parameters {
+    if let Err(reply) = judge_params(command, &operation.params) {
         let details = reply.outcome.err().map(|fault| fault.details).unwrap_or_default();
         return Some(("invalidParameters", details));
     }
@@ -247,6 +252,29 @@ fn unfit(operation: &Operation, wish: &Wish, book: &Book) -> Option<(&'static st
         return Some(("not_batchable_transactional", message));
     }
     None
+}
+
+/// Judges parameters as they are judged when the operation runs, but for values that are not known yet.
+fn judge_params(command: &Command, params: &Map<String, Value>) -> Result<(), Box<Reply>> {
+    exec::missing(command, params)?;
+    let unfitting = |message: String| Box::new(Reply::invalid_parameters(message));
+    let (mut params, mut unknown) = (params.clone(), vec![]);
+    for (key, value) in &mut params {
+        if references::refers(value) {
+            // Stands in, as a value of no type that text could be read as.
+            *value = false.into();
+            unknown.extend(command.parameter(key).map(|parameter| parameter.name.as_str()));
+        } else {
+            let nothing = Lookup::of(std::iter::empty());
+            references::resolve(value, &nothing, &[]).map_err(unfitting)?;
+        }
+    }
+    let mut arguments = exec::named(command, params)?;
+    arguments.retain(|name, _| !unknown.contains(&name.as_str()));
+    match schema::unfit(&command.schema, &arguments) {
+        Some(why) => Err(unfitting(format!("{} can't use {why}", command.name))),
+        None => Ok(()),
+    }
 }
 
 /// What starts engines, jobs or games, or moves what the others work on, is no part of a batch.
@@ -314,6 +342,7 @@ struct Batch<'a> {
     host: &'a Exec,
     book: &'a Book,
     wish: &'a Wish,
+    ids: Lookup<'a>,
     run: &'a Run,
     shape: Shape,
     until: Instant,
@@ -332,6 +361,7 @@ impl<'a> Batch<'a> {
             host,
             book,
             wish,
+            ids: wish.ids(),
             run,
             shape,
             until: source::now() + Duration::from_millis(wish.time_budget_ms),
@@ -360,7 +390,7 @@ impl<'a> Batch<'a> {
             }
         }
         let error = ended.or(failed);
-        let has_changed = !self.recorded().is_empty();
+        let has_changed = !self.changes().is_empty();
         let takes_back = error.is_some() && self.wish.is_transactional() && has_changed;
         let reverted = takes_back && self.revert();
         self.told(error, reverted)
@@ -385,16 +415,13 @@ impl<'a> Batch<'a> {
     /// Runs one operation; its error, if it failed.
     fn one(&mut self, index: usize, operation: &Operation) -> Result<(), String> {
         let (began, began_at) = (source::now(), source::iso8601(source::now_ms()));
-        let before = self.recorded().len();
+        let before = self.changes().len();
         let reply = self.call(operation);
         let mut shown = head(operation);
         shown.insert("success".into(), reply.is_done().into());
         let outcome = match reply.outcome {
             Ok(result) => {
-                // It was written as JSON, and reads as such.
-                let result: Value = serde_json::from_str(result.get()).unwrap_or_default();
                 self.show_result(index, &result, &mut shown);
-                self.results.push(Some(result));
                 Ok(())
             }
             Err(fault) => {
@@ -405,9 +432,13 @@ impl<'a> Batch<'a> {
             }
         };
         shown.extend(*reply.more);
-        if self.recorded().len() > before {
+        let revertible = {
+            let changes = self.changes();
+            let own = changes.get(before..).filter(|own| !own.is_empty());
+            own.map(|own| own.iter().all(|change| change.undo_steps.len() == 1))
+        };
+        if let Some(revertible) = revertible {
             self.applied += 1;
-            let revertible = self.recorded()[before..].iter().all(|entry| self.has_one_step(entry));
             shown.insert("revertible".into(), revertible.into());
         }
         if self.shape.verbose {
@@ -423,10 +454,9 @@ impl<'a> Batch<'a> {
     }
 
     fn call(&self, operation: &Operation) -> Reply {
-        let ids = self.wish.ids();
         let mut params = operation.params.clone();
         for value in params.values_mut() {
-            if let Err(message) = references::resolve(value, &ids, &self.results) {
+            if let Err(message) = references::resolve(value, &self.ids, &self.results) {
                 return Reply::invalid_parameters(message);
             }
         }
@@ -434,7 +464,7 @@ impl<'a> Batch<'a> {
         let Some(command) = self.book.find(name) else {
             return Reply::failed(400, "Command Not Found", name);
         };
-        let arguments = match exec::named(command, &params) {
+        let arguments = match exec::named(command, params) {
             Ok(arguments) => arguments,
             Err(reply) => return *reply,
         };
@@ -449,41 +479,34 @@ impl<'a> Batch<'a> {
         }
     }
 
-    fn show_result(&mut self, index: usize, whole: &Value, shown: &mut Map<String, Value>) {
+    /// Keeps a result for the operations behind, and shows what was asked for of it.
+    fn show_result(&mut self, index: usize, text: &RawValue, shown: &mut Map<String, Value>) {
+        // It was written as JSON, and reads as such.
+        let whole: Value = serde_json::from_str(text.get()).unwrap_or_default();
         let id = self.wish.operations[index].id.as_deref();
         let fields = id.and_then(|id| self.wish.result_fields.get(id));
         let fields = fields.or_else(|| self.wish.result_fields.get(&index.to_string()));
-        let result = match fields {
-            None => whole.clone(),
-            Some(paths) => {
-                let (kept, lost) = references::keep(whole, paths);
-                if !lost.is_empty() {
-                    shown.insert("invalidResultFields".into(), lost.into());
-                }
-                kept
+        let kept = fields.map(|paths| {
+            let (kept, lost) = references::keep(&whole, paths);
+            if !lost.is_empty() {
+                shown.insert("invalidResultFields".into(), lost.into());
             }
-        };
-        let bytes = result.to_string().len();
+            kept
+        });
+        let bytes = kept.as_ref().map_or(text.get().len(), |kept| kept.to_string().len());
         if bytes > MAX_RESULT_BYTES || self.shown_bytes + bytes > MAX_RESULTS_BYTES {
             shown.insert("result".into(), json!({"truncated": true, "bytes": bytes}));
             shown.insert("resultTruncated".into(), true.into());
         } else {
             self.shown_bytes += bytes;
-            shown.insert("result".into(), result);
+            shown.insert("result".into(), kept.unwrap_or_else(|| whole.clone()));
         }
+        self.results.push(Some(whole));
     }
 
-    fn recorded(&self) -> Vec<String> {
-        self.shared.recorded.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn steps(&self, entry: &str) -> usize {
-        let entry = self.host.dispatcher.journal.entry(entry).unwrap_or_default();
-        entry["undo"]["steps"].as_array().map_or(0, Vec::len)
-    }
-
-    fn has_one_step(&self, entry: &str) -> bool {
-        self.steps(entry) == 1
+    /// What was changed so far.
+    fn changes(&self) -> MutexGuard<'_, Vec<Change>> {
+        self.shared.recorded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes back what was applied, from the newest on; whether all of it is.
@@ -491,10 +514,12 @@ impl<'a> Batch<'a> {
         let Some(undo) = self.book.tool(UNDO) else { return false };
         // A batch that was cancelled is taken back all the same.
         let part = Run::uncancelled(UNDO);
+        let changes = self.changes().clone();
         // Operations that came soon after one another are one step.
         let mut taken_back = vec![];
-        for entry in self.recorded().iter().rev() {
-            let step = self.step(entry);
+        for Change { entry, undo_steps } in changes.iter().rev() {
+            // Which step of which history took the change in.
+            let step = undo_steps.first().map(|step| (&step["history_id"], &step["version"]));
             if taken_back.contains(&step) {
                 continue;
             }
@@ -510,15 +535,8 @@ impl<'a> Batch<'a> {
         true
     }
 
-    /// Which step of which history took an entry's change in.
-    fn step(&self, entry: &str) -> (Value, Value) {
-        let entry = self.host.dispatcher.journal.entry(entry).unwrap_or_default();
-        let step = &entry["undo"]["steps"][0];
-        (step["history_id"].clone(), step["version"].clone())
-    }
-
     fn told(self, error: Option<String>, reverted: bool) -> Value {
-        let recorded = self.recorded();
+        let entries: Vec<String> = self.changes().iter().map(|one| one.entry.clone()).collect();
         let mut told = json!({
             "success": error.is_none(),
             "results": self.shown,
@@ -530,8 +548,8 @@ impl<'a> Batch<'a> {
         if let Some(error) = error {
             told["error"] = error.into();
         }
-        if !recorded.is_empty() {
-            told["journalEntries"] = recorded.into();
+        if !entries.is_empty() {
+            told["journalEntries"] = entries.into();
             if let Some(group) = self.shared.undo_group {
                 told["undoGroup"] = group.into();
             }

@@ -28,6 +28,8 @@ struct Activity {
     importing: bool,
     frame_age_ms: Option<u64>,
     dialogs: Vec<EngineDialog>,
+    #[serde(default)]
+    closed_dialogs: Vec<EngineDialog>,
 }
 
 #[derive(Deserialize)]
@@ -38,6 +40,7 @@ struct EngineDialog {
     message: String,
     buttons: Vec<String>,
     opened_at_ms: u64,
+    dismissed_at_ms: Option<u64>,
 }
 
 impl Watched for AttachedEditor {
@@ -52,12 +55,13 @@ impl Watched for AttachedEditor {
         let told: Option<Activity> =
             answer.ok().and_then(|answer| serde_json::from_value(answer.result).ok());
         let Some(activity) = told else {
-            return Some(Sight { session, at_rest: true, dialogs: vec![], facts });
+            return Some(Sight { session, at_rest: true, facts, ..Sight::default() });
         };
         facts.insert("importing".into(), activity.importing.into());
         facts.insert("frameAgeMs".into(), json!(activity.frame_age_ms));
         let dialogs = activity.dialogs.into_iter().map(dialog).collect();
-        Some(Sight { session, at_rest: activity.settled, dialogs, facts })
+        let closed = activity.closed_dialogs.into_iter().map(dialog).collect();
+        Some(Sight { session, at_rest: activity.settled, dialogs, closed, facts })
     }
 }
 
@@ -72,6 +76,6 @@ fn dialog(seen: EngineDialog) -> Dialog {
         level: level.into(),
         buttons: seen.buttons,
         opened_ms: seen.opened_at_ms,
-        dismissed_ms: None,
+        dismissed_ms: seen.dismissed_at_ms,
     }
 }

@@ -1,14 +1,15 @@
 //! One request to run a command, from its bytes to its reply, in the protocol's order of checks.
 //!
 //! How the bytes came is not known here: a server's listener and a client that found no server call the same.
-//! A request is judged at once by [`Exec::begin`]; what it asks for then runs in the queue.
+//! A request is judged at once by [`Exec::judge`]; what it asks for then runs in the queue. In between it may have to wait
+//! until an editor is attached that it would run in, unless [`Exec::known_standing`] tells how that stands.
 //!
 //! Spec: P-65, running a command.
 
 use std::{
     path::Path,
-    sync::{Arc, Mutex, PoisonError, mpsc},
-    time::Duration,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
 };
 
 use didi_pipeline::{
@@ -46,6 +47,19 @@ pub enum Begun {
     Done(Answer),
     /// It waits for its turn, or runs.
     Waiting(Waiting),
+}
+
+/// A request that is in order.
+pub struct Judged {
+    command: String,
+    shape: Shape,
+    timeout: Duration,
+    job: bool,
+    bound: Bound,
+    book: Arc<Book>,
+    /// Whether it runs in the main thread of an editor, where one is attached.
+    needs_main_thread: bool,
+    asked: Instant,
 }
 
 /// A request whose command waits or runs.
@@ -106,39 +120,81 @@ impl Exec {
         self.shelf.of(&self.dispatcher.catalog())
     }
 
-    /// Runs a request to its end on the calling thread's time: for a client that is its own server.
-    pub fn run(self: &Arc<Self>, body: &[u8]) -> Answer {
-        self.gates.look();
-        let (sender, answers) = mpsc::channel();
-        let begun = self.begin(body, move |answer| {
-            // Whoever waited may have gone.
-            let _ = sender.send(answer);
-        });
-        match begun {
-            Begun::Done(answer) => answer,
-            Begun::Waiting(waiting) => match answers.recv_timeout(waiting.limit) {
-                Ok(answer) => answer,
-                Err(_) => self.late(&waiting).or_else(|| answers.recv().ok()).unwrap_or_else(lost),
-            },
-        }
-    }
-
-    /// Judges a request. What passes goes into the queue, and `done` gets its answer.
+    /// Judges a request and starts it; may wait for an editor. For a client that is its own server.
     pub fn begin(
         self: &Arc<Self>,
         body: &[u8],
         done: impl FnOnce(Answer) + Send + 'static,
     ) -> Begun {
-        let request = match request::read(body) {
-            Ok(request) => request,
-            Err(unreadable) => {
-                return Begun::Done(answer(&unreadable.reply, unreadable.shape, None));
+        match self.judge(body) {
+            Ok(judged) => {
+                let standing = self.standing_for(&judged);
+                self.start(judged, &standing, done)
             }
-        };
-        match self.judge(&request) {
-            Ok((bound, book)) => self.start(request, bound, book, done),
-            Err(reply) => Begun::Done(at_once(&reply, &request)),
+            Err(answer) => Begun::Done(answer),
         }
+    }
+
+    /// Judges a request by itself, without waiting for anything.
+    ///
+    /// # Errors
+    /// The answer to one that is not in order.
+    pub fn judge(&self, body: &[u8]) -> Result<Judged, Answer> {
+        let asked = source::now();
+        let request = request::read(body)
+            .map_err(|unreadable| Answer::of(&unreadable.reply, unreadable.shape, None))?;
+        let Request { command, arguments, shape, timeout, job } = request;
+        let book = self.book();
+        let bound = match book.find(&command) {
+            Some(known) => bind_arguments(known, arguments).map(|bound| {
+                let needs = known.main_thread_required
+                    || (command == BATCH && batch::needs_main_thread(&bound.arguments, &book));
+                (bound, needs)
+            }),
+            None => Err(Box::new(not_found(&command))),
+        };
+        match bound {
+            Ok((bound, needs_main_thread)) => {
+                Ok(Judged { command, shape, timeout, job, bound, book, needs_main_thread, asked })
+            }
+            Err(reply) => Err(at_once(&reply, shape, &command)),
+        }
+    }
+
+    /// How the editor stands that a request would run in; `None` where one may have to be attached first.
+    pub fn known_standing(&self, judged: &Judged) -> Option<Standing> {
+        if judged.needs_main_thread {
+            self.gates.known_for_command(judged.asked)
+        } else {
+            Some(Standing::Ready)
+        }
+    }
+
+    /// The same; waits until an editor is attached, where one is to be.
+    pub fn standing_for(&self, judged: &Judged) -> Standing {
+        let known = self.known_standing(judged);
+        known.unwrap_or_else(|| self.gates.standing_for_command(judged.asked))
+    }
+
+    /// Puts a request into the queue, unless it is held back by how its editor stands; `done` gets its answer.
+    pub fn start(
+        self: &Arc<Self>,
+        judged: Judged,
+        standing: &Standing,
+        done: impl FnOnce(Answer) + Send + 'static,
+    ) -> Begun {
+        if let Some(busy) = held_back(standing) {
+            return Begun::Done(at_once(&busy, judged.shape, &judged.command));
+        }
+        if judged.command == EDITOR_STATUS
+            && !judged.job
+            && !self.gates.standing().dialogs().is_empty()
+        {
+            // Nothing that it tells can change while the thread that would change it is blocked.
+            let reply = with_echo(self.editor_status(), judged.bound.echo);
+            return Begun::Done(at_once(&reply, judged.shape, &judged.command));
+        }
+        if judged.job { self.start_job(judged) } else { self.start_run(judged, done) }
     }
 
     /// What is said when the reply takes too long; `None` when it came meanwhile.
@@ -157,93 +213,43 @@ impl Exec {
             }
             GivenUp::Ended => return None,
         };
-        let stamp = Stamp { command: waiting.run.command.clone(), ..now_stamp() };
-        Some(answer(&reply, waiting.shape, Some(&stamp)))
+        Some(at_once(&reply, waiting.shape, &waiting.run.command))
     }
 
-    /// Everything between the request's form and its turn.
-    fn judge(&self, request: &Request) -> Result<(Bound, Arc<Book>), Box<Reply>> {
-        let book = self.book();
-        let Some(command) = book.find(&request.command) else {
-            return Err(Box::new(not_found(&request.command)));
+    fn start_job(self: &Arc<Self>, judged: Judged) -> Begun {
+        let (exec, command, shape) = (Arc::clone(self), judged.command.clone(), judged.shape);
+        let reply = match self.queue.submit_job(&command, move |run| exec.perform(judged, run)) {
+            Ok(id) => Reply::value(&json!({"jobId": id, "state": "queued"})),
+            Err(refused) => job_refused(&refused),
         };
-        let bound = bind_arguments(command, &request.arguments)?;
-        self.admit(command, &bound.arguments, &book)?;
-        Ok((bound, book))
+        Begun::Done(at_once(&reply, shape, &command))
     }
 
-    /// Holds commands back that need a main thread which does not serve them.
-    fn admit(
-        &self,
-        command: &Command,
-        arguments: &Map<String, Value>,
-        book: &Book,
-    ) -> Result<(), Box<Reply>> {
-        let needed = command.main_thread_required
-            || (command.name == BATCH && batch::needs_main_thread(arguments, book));
-        if !needed {
-            return Ok(());
-        }
-        let standing = self.gates.standing_for_command();
-        let details = match &standing {
-            Standing::Ready => return Ok(()),
-            Standing::Settling => {
-                "The editor is still settling after its start (it imports or compiles), so commands that need its main thread are not served yet. Retry shortly, or poll /api/status until it says 'ready'."
-            }
-            Standing::Blocked(_) => {
-                "A dialog is open in the editor and blocks its main thread until somebody answers it."
-            }
-        };
-        let reply = Reply::busy(standing.word(), details);
-        let dialogs: Vec<Value> = standing.dialogs().iter().map(Dialog::shown).collect();
-        Err(Box::new(if dialogs.is_empty() { reply } else { reply.with("dialogs", dialogs) }))
-    }
-
-    fn start(
+    fn start_run(
         self: &Arc<Self>,
-        request: Request,
-        bound: Bound,
-        book: Arc<Book>,
+        judged: Judged,
         done: impl FnOnce(Answer) + Send + 'static,
     ) -> Begun {
-        let Request { command, shape, timeout, job, .. } = request;
-        if command == EDITOR_STATUS && !job && !self.gates.standing().dialogs().is_empty() {
-            // Nothing that it tells can change while the thread that would change it is blocked.
-            let reply = with_echo(self.editor_status(), bound.echo);
-            return Begun::Done(answer(&reply, shape, Some(&stamp_of(&command))));
-        }
-        let (exec, name) = (Arc::clone(self), command.clone());
-        let nested = shape;
+        let (shape, limit) = (judged.shape, judged.timeout);
+        let command = judged.command.clone();
+        let watch = shape.verbose.then(|| Arc::new(Mutex::new(stamp_of(&command))));
+        let (exec, timed) = (Arc::clone(self), watch.clone());
         let work = move |run: &Run| {
-            let reply = exec.perform(&book, bound.arguments, run, nested);
-            with_echo(reply, bound.echo)
-        };
-        if job {
-            let reply = match self.queue.submit_job(&command, work) {
-                Ok(id) => Reply::value(&json!({"jobId": id, "state": "queued"})),
-                Err(refused) => job_refused(&refused),
-            };
-            return Begun::Done(answer(&reply, shape, Some(&stamp_of(&command))));
-        }
-        let stamp = Arc::new(Mutex::new(stamp_of(&command)));
-        let (timed, told) = (Arc::clone(&stamp), stamp);
-        let timed = move |run: &Run| {
+            let Some(stamp) = timed else { return exec.perform(judged, run) };
             let (began, began_at) = (source::now(), stamp_of(&run.command));
-            let reply = work(run);
+            let reply = exec.perform(judged, run);
             let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-            *timed.lock().unwrap_or_else(PoisonError::into_inner) =
+            *stamp.lock().unwrap_or_else(PoisonError::into_inner) =
                 Stamp { execution_time_ms: took, ..began_at };
             reply
         };
         let deliver = Box::new(move |reply: Reply| {
-            let stamp = told.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            done(answer(&reply, shape, Some(&stamp)));
+            let stamp = watch.map(|it| it.lock().unwrap_or_else(PoisonError::into_inner).clone());
+            done(Answer::of(&reply, shape, stamp.as_ref()));
         });
-        match self.queue.submit(&name, timed, deliver) {
-            Ok(run) => Begun::Waiting(Waiting { limit: timeout, run, shape }),
-            Err(refused) => {
-                Begun::Done(answer(&refused_reply(&refused), shape, Some(&stamp_of(&name))))
-            }
+        match self.queue.submit(&command, work, deliver) {
+            Ok(run) => Begun::Waiting(Waiting { limit, run, shape }),
+            Err(refused) => Begun::Done(at_once(&refused_reply(&refused), shape, &command)),
         }
     }
 
@@ -269,16 +275,12 @@ impl Exec {
     }
 
     /// Runs a command whose turn has come.
-    fn perform(
-        &self,
-        book: &Book,
-        arguments: Map<String, Value>,
-        run: &Run,
-        shape: Shape,
-    ) -> Reply {
+    fn perform(&self, judged: Judged, run: &Run) -> Reply {
+        let Judged { bound: Bound { arguments, echo }, book, shape, needs_main_thread, .. } =
+            judged;
         let began_ms = source::now_ms();
-        let mut reply = match run.command.as_str() {
-            BATCH => batch::run(self, book, arguments, run, shape),
+        let reply = match run.command.as_str() {
+            BATCH => batch::run(self, &book, arguments, run, shape),
             EDITOR_STATUS => self.editor_status(),
             name => match book.tool(name) {
                 Some(tool) => {
@@ -287,14 +289,23 @@ impl Exec {
                 None => not_found(name),
             },
         };
-        if reply.is_done() {
-            let dialogs = self.gates.dialogs_since(began_ms);
-            if !dialogs.is_empty() {
-                let dialogs: Vec<Value> = dialogs.iter().map(Dialog::shown).collect();
-                reply = reply.with("dialogsDuringExecution", dialogs);
-            }
+        let reply = if needs_main_thread { self.with_dialogs(reply, began_ms) } else { reply };
+        with_echo(reply, echo)
+    }
+
+    /// Adds the dialogs of the editor that were open meanwhile.
+    fn with_dialogs(&self, reply: Reply, began_ms: u64) -> Reply {
+        if !reply.is_done() || !self.gates.knows_editor() {
+            return reply;
         }
-        reply
+        // One may have come and gone since the last look.
+        self.gates.look();
+        let dialogs = self.gates.dialogs_since(began_ms);
+        if dialogs.is_empty() {
+            return reply;
+        }
+        let dialogs: Vec<Value> = dialogs.iter().map(Dialog::shown).collect();
+        reply.with("dialogsDuringExecution", dialogs)
     }
 
     /// Keeps what became of a run of the project's tests.
@@ -362,27 +373,43 @@ pub fn project_name(folder: &Path) -> String {
     folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-fn answer(reply: &Reply, shape: Shape, stamp: Option<&Stamp>) -> Answer {
-    Answer { status: reply.status, body: reply.body(shape, stamp) }
+impl Answer {
+    fn of(reply: &Reply, shape: Shape, stamp: Option<&Stamp>) -> Self {
+        Answer { status: reply.status, body: reply.body(shape, stamp) }
+    }
 }
 
-/// The answer to a request that was judged and does not run.
-fn at_once(reply: &Reply, request: &Request) -> Answer {
-    answer(reply, request.shape, Some(&stamp_of(&request.command)))
+/// The answer to a request that does not run, or not to its end.
+fn at_once(reply: &Reply, shape: Shape, command: &str) -> Answer {
+    // Nobody sees it otherwise.
+    let stamp = shape.verbose.then(|| stamp_of(command));
+    Answer::of(reply, shape, stamp.as_ref())
 }
 
-/// What is said when a command's answer is lost.
-fn lost() -> Answer {
-    let message = "The command ended without an answer";
-    answer(&Reply::failed(400, "Internal Server Error", message), Shape::default(), None)
-}
-
-fn now_stamp() -> Stamp {
-    Stamp { executed_at: source::iso8601(source::now_ms()), ..Stamp::default() }
+/// What is said when an answer is lost.
+pub(super) fn lost() -> Reply {
+    Reply::failed(400, "Internal Server Error", "The command ended without an answer")
 }
 
 fn stamp_of(command: &str) -> Stamp {
-    Stamp { command: command.to_owned(), ..now_stamp() }
+    let executed_at = source::iso8601(source::now_ms());
+    Stamp { command: command.to_owned(), executed_at, ..Stamp::default() }
+}
+
+/// What is said to commands that need a main thread which does not serve them.
+fn held_back(standing: &Standing) -> Option<Reply> {
+    let details = match standing {
+        Standing::Ready => return None,
+        Standing::Settling => {
+            "The editor is still settling after its start (it imports or compiles), so commands that need its main thread are not served yet. Retry shortly, or poll /api/status until it says 'ready'."
+        }
+        Standing::Blocked(_) => {
+            "A dialog is open in the editor and blocks its main thread until somebody answers it."
+        }
+    };
+    let reply = Reply::busy(standing.word(), details);
+    let dialogs: Vec<Value> = standing.dialogs().iter().map(Dialog::shown).collect();
+    Some(if dialogs.is_empty() { reply } else { reply.with("dialogs", dialogs) })
 }
 
 fn not_found(name: &str) -> Reply {
@@ -417,14 +444,14 @@ fn with_echo(reply: Reply, echo: Option<Value>) -> Reply {
     }
 }
 
-fn bind_arguments(command: &Command, arguments: &Arguments) -> Result<Bound, Box<Reply>> {
+fn bind_arguments(command: &Command, arguments: Arguments) -> Result<Bound, Box<Reply>> {
     let bound = match arguments {
         Arguments::Named(given) => {
-            missing(command, given)?;
+            missing(command, &given)?;
             Bound { arguments: named(command, given)?, echo: None }
         }
         Arguments::Tokens(tokens) => {
-            let bound = bind::bind(command, tokens)
+            let bound = bind::bind(command, &tokens)
                 .map_err(|problems| Box::new(unbound(command, &problems)))?;
             missing(command, &bound.values)?;
             Bound { arguments: bound.values, echo: Some(Value::Object(bound.stored)) }
@@ -468,25 +495,25 @@ pub(super) fn known(command: &Command, given: &Map<String, Value>) -> Result<(),
 /// Parameters under their declared names. A null is none, unless the parameter takes anything.
 pub(super) fn named(
     command: &Command,
-    given: &Map<String, Value>,
+    given: Map<String, Value>,
 ) -> Result<Map<String, Value>, Box<Reply>> {
-    known(command, given)?;
+    known(command, &given)?;
     let refuse = |message: String| Box::new(Reply::invalid_parameters(message));
-    let mut arguments = Map::new();
+    let mut arguments = Map::with_capacity(given.len());
     for (key, value) in given {
         // All are known, as was just seen.
-        let Some(parameter) = command.parameter(key) else { continue };
+        let Some(parameter) = command.parameter(&key) else { continue };
         if value.is_null() && parameter.kind != Kind::Any {
             continue;
         }
         let value = match (&parameter.kind, value) {
-            (Kind::Text | Kind::Any, value) => value.clone(),
+            (Kind::Text | Kind::Any, value) => value,
             // A client that does not know the types sends text for everything.
-            (kind, Value::String(text)) => bind::token(kind, text).ok_or_else(|| {
-                let (text, wanted) = (crate::text::clip(text), kind.type_name());
+            (kind, Value::String(text)) => bind::token(kind, &text).ok_or_else(|| {
+                let (text, wanted) = (crate::text::clip(&text), kind.type_name());
                 refuse(format!("'{key}' takes {wanted}, and '{text}' is none"))
             })?,
-            (_, value) => value.clone(),
+            (_, value) => value,
         };
         if arguments.insert(parameter.name.clone(), value).is_some() {
             return Err(refuse(format!("'{}' is given twice", parameter.name)));

@@ -1,14 +1,19 @@
 //! Whether the attached editor is at rest: still settling after its start, or blocked by a dialog.
 //!
-//! An editor is looked at from a thread of this module's own, never from its main thread and never by whoever
-//! asks, so that the probes answer at once whatever the editor does. What it says is at most [`LOOK_EVERY`] old.
+//! An editor is looked at from a thread of this module's own and never from its main thread, so that the probes, which
+//! only read what was seen, answer at once whatever the editor does. What they tell is at most [`LOOK_EVERY`] old.
+//! A command looks itself in two cases: before it runs, where no editor is known and one would be attached for it, which
+//! takes as long as attaching does; and after it ran in one, for the dialogs that came and went meanwhile.
 //!
 //! Spec: P-67, readiness.
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
 };
 
 use serde_json::{Map, Value, json};
@@ -37,6 +42,8 @@ pub struct Sight {
     pub at_rest: bool,
     /// The dialogs that are open now.
     pub dialogs: Vec<Dialog>,
+    /// Dialogs that it says were open and are not, the newest last.
+    pub closed: Vec<Dialog>,
     /// What else is told of it in `editor_status`, as members of its own.
     pub facts: Map<String, Value>,
 }
@@ -58,7 +65,7 @@ pub struct Dialog {
     pub buttons: Vec<String>,
     /// When it was first seen, in milliseconds since 1970.
     pub opened_ms: u64,
-    /// When it was gone, in milliseconds since 1970.
+    /// When it was gone, as the editor says or as it was seen, in milliseconds since 1970.
     pub dismissed_ms: Option<u64>,
 }
 
@@ -120,7 +127,11 @@ impl Standing {
 /// The gates of one process.
 pub struct Gates {
     watched: Arc<dyn Watched>,
+    /// Held by whoever looks, so that what is seen is taken in in the order in which it was.
+    looking: Mutex<()>,
     state: Mutex<State>,
+    /// Whether [`State::standing`] is [`Standing::Ready`], which is asked for more often than all else.
+    is_ready: AtomicBool,
 }
 
 #[derive(Default)]
@@ -128,31 +139,61 @@ struct State {
     /// The session that was at rest once.
     settled: Option<String>,
     seen: Option<Sight>,
+    /// When a look that might attach an editor found none.
+    missed: Option<Instant>,
     gone: VecDeque<Dialog>,
 }
 
 impl Gates {
     /// Gates over an editor; nothing is looked at yet.
     pub fn new(watched: Arc<dyn Watched>) -> Self {
-        Gates { watched, state: Mutex::default() }
+        Gates {
+            watched,
+            looking: Mutex::default(),
+            state: Mutex::default(),
+            is_ready: AtomicBool::new(true),
+        }
     }
 
     /// Looks once, now.
     pub fn look(&self) {
-        self.take_in(false);
+        self.take_in(&self.looking(), false);
     }
 
-    fn take_in(&self, may_attach: bool) {
-        let seen = self.watched.look(may_attach);
-        self.lock().take_in(seen, source::now_ms());
+    /// How it stands for a command that was asked for at an instant, where that is known without attaching an editor.
+    pub fn known_for_command(&self, asked: Instant) -> Option<Standing> {
+        let state = self.lock();
+        let was_looked_for = |missed: Instant| asked.saturating_duration_since(missed) < LOOK_EVERY;
+        let is_known = state.seen.is_some() || state.missed.is_some_and(was_looked_for);
+        is_known.then(|| state.standing())
     }
 
-    /// As it is for a command that is about to run in the editor: one that would be attached for it is looked at first.
-    pub fn standing_for_command(&self) -> Standing {
-        if self.lock().seen.is_none() {
-            self.take_in(true);
+    /// As it is for a command that is about to run in the editor: one that would be attached for it is looked at first,
+    /// which may take as long as a handshake and a call.
+    pub fn standing_for_command(&self, asked: Instant) -> Standing {
+        if let Some(known) = self.known_for_command(asked) {
+            return known;
         }
-        self.standing()
+        let looking = self.looking();
+        // Whoever looked meanwhile looked for this one, too.
+        self.known_for_command(asked).unwrap_or_else(|| self.take_in(&looking, true))
+    }
+
+    fn looking(&self) -> MutexGuard<'_, ()> {
+        self.looking.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Looks, and says how it then stands.
+    fn take_in(&self, _looking: &MutexGuard<'_, ()>, may_attach: bool) -> Standing {
+        let seen = self.watched.look(may_attach);
+        let mut state = self.lock();
+        if seen.is_none() && may_attach {
+            state.missed = Some(source::now());
+        }
+        state.take_in(seen, source::now_ms());
+        let standing = state.standing();
+        self.is_ready.store(standing == Standing::Ready, Ordering::Release);
+        standing
     }
 
     /// Looks until the flag is up.
@@ -167,7 +208,12 @@ impl Gates {
 
     /// As it was seen last.
     pub fn standing(&self) -> Standing {
-        self.lock().standing()
+        if self.is_ready.load(Ordering::Acquire) { Standing::Ready } else { self.lock().standing() }
+    }
+
+    /// Whether an editor was there when it was looked last.
+    pub fn knows_editor(&self) -> bool {
+        self.lock().seen.is_some()
     }
 
     /// What the editor told of itself last; `None` without an editor.
@@ -183,21 +229,21 @@ impl Gates {
         state.gone.iter().chain(open).filter(lasted).cloned().collect()
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl State {
-    fn take_in(&mut self, seen: Option<Sight>, now_ms: u64) {
+    fn take_in(&mut self, mut seen: Option<Sight>, now_ms: u64) {
+        let closed = seen.as_mut().map(|seen| std::mem::take(&mut seen.closed));
+        closed.into_iter().flatten().for_each(|dialog| self.remember(dialog));
         let open = seen.as_ref().map(|seen| &seen.dialogs[..]).unwrap_or_default();
+        // An editor that tells of none, or has gone with them.
         let before = self.seen.take().map(|before| before.dialogs).unwrap_or_default();
         for mut dialog in before.into_iter().filter(|one| !open.iter().any(|it| it.id == one.id)) {
             dialog.dismissed_ms.get_or_insert(now_ms);
-            if self.gone.len() == MAX_REMEMBERED {
-                self.gone.pop_front();
-            }
-            self.gone.push_back(dialog);
+            self.remember(dialog);
         }
         if let Some(seen) = &seen
             && seen.at_rest
@@ -205,6 +251,17 @@ impl State {
             self.settled = Some(seen.session.clone());
         }
         self.seen = seen;
+    }
+
+    /// Keeps a dialog that is gone; one that is told of again and again is kept once.
+    fn remember(&mut self, dialog: Dialog) {
+        if self.gone.iter().any(|one| one.id == dialog.id && one.opened_ms == dialog.opened_ms) {
+            return;
+        }
+        if self.gone.len() == MAX_REMEMBERED {
+            self.gone.pop_front();
+        }
+        self.gone.push_back(dialog);
     }
 
     fn standing(&self) -> Standing {

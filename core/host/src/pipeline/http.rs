@@ -7,41 +7,37 @@
 //! Spec: P-68, the listener.
 
 use std::{
+    convert::Infallible,
     io,
     net::{IpAddr, SocketAddr},
     sync::Arc,
     time::Duration,
 };
 
-use axum::{
-    Router,
-    body::Body,
-    extract::{Request, State},
-    http::{
-        HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header,
-        uri::{Authority, PathAndQuery},
-    },
-    middleware::{self, Next},
-    response::Response,
-    routing::{get, post},
-};
 use bytes::Bytes;
 use didi_pipeline::{listing::Query, reply::Reply, request::MAX_BODY_BYTES};
-use http_body_util::BodyExt as _;
-use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use http_body_util::{BodyExt as _, Full};
+use hyper::{
+    HeaderMap, Method, StatusCode, Uri, Version,
+    body::{Body as _, Incoming},
+    header::{self, HeaderName, HeaderValue},
+    http::uri::{Authority, PathAndQuery},
+    server::conn::http1,
+    service::service_fn,
+};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
     net::{TcpListener, TcpStream},
-    sync::{Semaphore, oneshot},
+    sync::{Mutex, Semaphore, oneshot},
     time::{sleep, timeout, timeout_at},
 };
-use tower::ServiceExt as _;
 
 use self::patient::Patient;
 use super::{
     advert::{self, Advert},
-    exec::{Answer, Begun, Exec},
-    probes::{self, Told},
+    exec::{self, Answer, Begun, Exec, Judged},
+    probes::{self, StatusPage, Told},
+    queue::Snapshot,
 };
 
 mod patient;
@@ -67,8 +63,8 @@ const QUESTION_LIMIT: Duration = Duration::from_secs(60);
 /// Connections that are open at the most; more wait to be accepted.
 pub const MAX_CONNECTIONS: usize = 1024;
 
-/// Bodies up to this size are judged at once, larger ones on a thread of their own.
-const SMALL_BODY_BYTES: usize = 64 * 1024;
+/// Bodies up to this size are judged, and results written, at once; larger ones on a thread of their own.
+const SMALL_BYTES: usize = 64 * 1024;
 
 /// How often a lost listener is opened anew.
 const REOPEN_EVERY: Duration = Duration::from_secs(5);
@@ -79,18 +75,35 @@ const ACCEPT_REST: Duration = Duration::from_millis(50);
 /// How long a browser may keep the answer to its preflight.
 const PREFLIGHT_SECONDS: &str = "600";
 
+/// What can be asked.
+#[derive(Debug, Clone, Copy)]
+enum Endpoint {
+    Status,
+    EditorStatus,
+    Dialog,
+    Commands,
+    Exec,
+    TestStatus,
+    Progress,
+    Job,
+    CancelJob,
+}
+
 /// The endpoints, and the one method of each.
-pub const ENDPOINTS: [(&str, Method); 9] = [
-    ("/api/status", Method::GET),
-    ("/api/editor_status", Method::GET),
-    ("/api/dialog", Method::GET),
-    ("/api/commands", Method::GET),
-    ("/api/exec", Method::POST),
-    ("/api/test-status", Method::GET),
-    ("/api/progress", Method::GET),
-    ("/api/job", Method::GET),
-    ("/api/job/cancel", Method::POST),
+const ENDPOINTS: [(&str, Method, Endpoint); 9] = [
+    ("/api/status", Method::GET, Endpoint::Status),
+    ("/api/exec", Method::POST, Endpoint::Exec),
+    ("/api/job", Method::GET, Endpoint::Job),
+    ("/api/progress", Method::GET, Endpoint::Progress),
+    ("/api/editor_status", Method::GET, Endpoint::EditorStatus),
+    ("/api/dialog", Method::GET, Endpoint::Dialog),
+    ("/api/commands", Method::GET, Endpoint::Commands),
+    ("/api/test-status", Method::GET, Endpoint::TestStatus),
+    ("/api/job/cancel", Method::POST, Endpoint::CancelJob),
 ];
+
+type Request = hyper::Request<Incoming>;
+type Response = hyper::Response<Full<Bytes>>;
 
 /// What requests are answered from.
 pub struct Door {
@@ -99,25 +112,29 @@ pub struct Door {
     /// Port, token and descriptor.
     pub advert: Arc<Advert>,
     /// Whether a page without an origin may call (`--allow-browser-clients`).
-    pub allow_browser_clients: bool,
+    allow_browser_clients: bool,
+    page: StatusPage,
+    /// Held while an editor is looked for, so that those who wait for that take one thread and not all.
+    looking: Mutex<()>,
 }
-
-/// The other end of a connection.
-#[derive(Clone, Copy)]
-struct Peer(SocketAddr);
 
 /// Serves until the process ends; a listener that is lost is opened anew on its port.
 pub async fn serve(door: Arc<Door>, listener: std::net::TcpListener) {
-    serve_on(door.advert.port(), listener, app(door)).await;
+    let port = door.advert.port();
+    serve_on(port, listener, move |peer, request| answer(Arc::clone(&door), peer, request)).await;
 }
 
-async fn serve_on(port: u16, listener: std::net::TcpListener, app: Router) {
+async fn serve_on<A: Future<Output = Response> + Send + 'static>(
+    port: u16,
+    listener: std::net::TcpListener,
+    answer: impl Fn(SocketAddr, Request) -> A + Clone + Send + 'static,
+) {
     let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let mut listener = TcpListener::from_std(listener);
     loop {
         match listener {
             Ok(open) => {
-                let lost = accept(&open, &app, &places).await;
+                let lost = accept(&open, &answer, &places).await;
                 tracing::warn!("the Pipeline's listener is lost: {lost}");
                 drop(open);
             }
@@ -131,15 +148,19 @@ async fn serve_on(port: u16, listener: std::net::TcpListener, app: Router) {
 }
 
 /// Takes connections until the listener is lost; answers how.
-async fn accept(listener: &TcpListener, app: &Router, places: &Arc<Semaphore>) -> io::Error {
+async fn accept<A: Future<Output = Response> + Send + 'static>(
+    listener: &TcpListener,
+    answer: &(impl Fn(SocketAddr, Request) -> A + Clone + Send + 'static),
+    places: &Arc<Semaphore>,
+) -> io::Error {
     loop {
         // Never closed.
         let Ok(place) = Arc::clone(places).acquire_owned().await else { continue };
         match listener.accept().await {
             Ok((stream, peer)) => {
-                let app = app.clone();
+                let answer = answer.clone();
                 tokio::spawn(async move {
-                    connection(stream, peer, app).await;
+                    connection(stream, move |request| answer(peer, request)).await;
                     drop(place);
                 });
             }
@@ -166,14 +187,15 @@ fn is_passing(error: &io::Error) -> bool {
     of_connection || (cfg!(unix) && matches!(error.raw_os_error(), Some(23 | 24)))
 }
 
-async fn connection(stream: TcpStream, peer: SocketAddr, app: Router) {
+async fn connection<A: Future<Output = Response>>(
+    stream: TcpStream,
+    answer: impl Fn(Request) -> A,
+) {
     // Small answers leave at once.
     let _ = stream.set_nodelay(true);
-    let service = service_fn(move |request: hyper::Request<Incoming>| {
-        let mut request = request.map(Body::new);
-        request.extensions_mut().insert(Peer(peer));
-        lower_path(request.uri_mut());
-        app.clone().oneshot(request)
+    let service = service_fn(move |request| {
+        let answered = answer(request);
+        async move { Ok::<_, Infallible>(answered.await) }
     });
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -204,77 +226,80 @@ fn lower_path(uri: &mut Uri) {
     }
 }
 
-fn app(door: Arc<Door>) -> Router {
-    Router::new()
-        .route("/api/status", get(status))
-        .route("/api/editor_status", get(editor_status))
-        .route("/api/dialog", get(dialog))
-        .route("/api/commands", get(commands))
-        .route("/api/exec", post(exec))
-        .route("/api/test-status", get(test_status))
-        .route("/api/progress", get(progress))
-        .route("/api/job", get(job))
-        .route("/api/job/cancel", post(cancel))
-        .fallback(nowhere)
-        .layer(middleware::from_fn_with_state(Arc::clone(&door), checks))
-        .with_state(door)
-}
-
-/// Everything that is looked at before a request means something, in the protocol's order.
-async fn checks(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response {
+/// Answers a request, after everything that is looked at before it means something.
+async fn answer(door: Arc<Door>, peer: SocketAddr, mut request: Request) -> Response {
+    lower_path(request.uri_mut());
     let from_browser = request.headers().contains_key(header::ORIGIN);
-    let refused = refusal(&door, &request);
-    let mut response = match refused {
-        Some(response) => {
+    let mut response = match admitted(&door, peer, &request) {
+        Ok(endpoint) => ask(&door, endpoint, request).await,
+        Err(response) => {
             let drained = drain(request.into_body()).await;
-            closing(response, !drained)
+            closing(*response, !drained)
         }
-        None => next.run(request).await,
     };
+    let is_forbidden = response.status() == StatusCode::FORBIDDEN;
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    if from_browser && door.allow_browser_clients && response.status() != StatusCode::FORBIDDEN {
-        let headers = response.headers_mut();
+    if from_browser && door.allow_browser_clients && !is_forbidden {
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
         headers.insert(header::VARY, HeaderValue::from_static("Origin"));
     }
     response
 }
 
-/// The answer to a request that goes no further.
-fn refusal(door: &Door, request: &Request) -> Option<Response> {
+async fn ask(door: &Arc<Door>, endpoint: Endpoint, request: Request) -> Response {
+    match endpoint {
+        Endpoint::Status => status(door, request).await,
+        Endpoint::EditorStatus => editor_status(door, request).await,
+        Endpoint::Dialog => dialog(door, request).await,
+        Endpoint::Commands => commands(door, request).await,
+        Endpoint::Exec => exec(door, request).await,
+        Endpoint::TestStatus => test_status(door, request).await,
+        Endpoint::Progress => progress(door, request).await,
+        Endpoint::Job => job(door, request).await,
+        Endpoint::CancelJob => cancel(door, request).await,
+    }
+}
+
+/// What a request asks, in the protocol's order of checks.
+///
+/// # Errors
+/// The answer to one that goes no further.
+fn admitted(door: &Door, peer: SocketAddr, request: &Request) -> Result<Endpoint, Box<Response>> {
     let headers = request.headers();
-    if !request.extensions().get::<Peer>().is_some_and(|peer| peer.0.ip().is_loopback()) {
-        return Some(told(forbidden("Only this machine may connect")));
+    if !peer.ip().is_loopback() {
+        return Err(Box::new(told(forbidden("Only this machine may connect"))));
     }
     if let Some(refused) = host_refusal(request) {
-        return Some(told(refused));
+        return Err(Box::new(told(refused)));
     }
     if !origin_is_allowed(door, headers) {
-        return Some(told(forbidden("Cross-origin requests are not allowed")));
+        return Err(Box::new(told(forbidden("Cross-origin requests are not allowed"))));
     }
+    let path = request.uri().path();
+    let known = ENDPOINTS.iter().find(|(known, ..)| *known == path);
     if request.method() == Method::OPTIONS {
-        return Some(if headers.contains_key(header::ORIGIN) {
+        return Err(Box::new(if headers.contains_key(header::ORIGIN) {
             preflight(headers)
         } else {
-            let known = ENDPOINTS.iter().find(|(known, _)| *known == request.uri().path());
-            let allowed = known.map_or("GET, POST", |(_, method)| method.as_str());
+            let allowed = known.map_or("GET, POST", |(_, method, _)| method.as_str());
             wrong_method("OPTIONS is answered for browser clients only", allowed)
-        });
+        }));
     }
     if !is_authorized(door, headers) {
         let details = "Send 'Authorization: Bearer <token>' with the token of the port descriptor";
         let mut response = told(probes::fault(401, "Unauthorized", details));
         response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-        return Some(response);
+        return Err(Box::new(response));
     }
-    let path = request.uri().path();
-    let Some((_, method)) = ENDPOINTS.iter().find(|(known, _)| *known == path) else {
-        return Some(nowhere_response());
-    };
-    (request.method() != method).then(|| {
-        wrong_method(&format!("This endpoint only supports {method} requests"), method.as_str())
-    })
+    match known {
+        None => Err(Box::new(written(404, "text/plain", "Not Found"))),
+        Some((_, method, endpoint)) if request.method() == method => Ok(*endpoint),
+        Some((_, method, _)) => {
+            let details = format!("This endpoint only supports {method} requests");
+            Err(Box::new(wrong_method(&details, method.as_str())))
+        }
+    }
 }
 
 fn forbidden(details: &str) -> Told {
@@ -285,9 +310,7 @@ fn forbidden(details: &str) -> Told {
 fn host_refusal(request: &Request) -> Option<Told> {
     let mut named = request.headers().get_all(header::HOST).iter();
     let host = named.next();
-    if named.next().is_some()
-        || (host.is_none() && request.version() == axum::http::Version::HTTP_11)
-    {
+    if named.next().is_some() || (host.is_none() && request.version() == Version::HTTP_11) {
         return Some(probes::fault(400, "Bad Request", "Exactly one Host header is required"));
     }
     let in_target = request.uri().authority().map(Authority::as_str);
@@ -300,6 +323,14 @@ fn host_refusal(request: &Request) -> Option<Told> {
 
 /// `localhost`, `127.0.0.0/8` or `[::1]`, with any port.
 fn is_loopback_name(text: &str) -> bool {
+    // What nearly every client sends is told at a glance.
+    let is_port = |port: &str| !port.is_empty() && port.bytes().all(|it| it.is_ascii_digit());
+    let name =
+        text.rsplit_once(':').filter(|(_, port)| is_port(port)).map_or(text, |(name, _)| name);
+    name == "127.0.0.1" || name == "localhost" || is_loopback_authority(text)
+}
+
+fn is_loopback_authority(text: &str) -> bool {
     let Ok(authority) = text.parse::<Authority>() else { return false };
     if authority.as_str().contains('@') {
         return false;
@@ -333,7 +364,7 @@ fn is_authorized(door: &Door, headers: &HeaderMap) -> bool {
 fn preflight(headers: &HeaderMap) -> Response {
     const PRIVATE: HeaderName = HeaderName::from_static("access-control-request-private-network");
     const MAY_PRIVATE: HeaderName = HeaderName::from_static("access-control-allow-private-network");
-    let mut response = Response::new(Body::empty());
+    let mut response = Response::default();
     *response.status_mut() = StatusCode::NO_CONTENT;
     let out = response.headers_mut();
     let mut say = |name, value| out.insert(name, HeaderValue::from_static(value));
@@ -354,23 +385,14 @@ fn wrong_method(details: &str, allowed: &str) -> Response {
     response
 }
 
-fn nowhere_response() -> Response {
-    written(404, "text/plain", "Not Found".into())
-}
-
-/// The checks have answered every path that leads here.
-async fn nowhere() -> Response {
-    nowhere_response()
-}
-
 /// A body over several lines.
 fn told((status, body): Told) -> Response {
     // A tree of JSON values always serialises.
     written(status, "application/json", serde_json::to_string_pretty(&body).unwrap_or_default())
 }
 
-fn written(status: u16, kind: &'static str, body: String) -> Response {
-    let mut response = Response::new(Body::from(body));
+fn written(status: u16, kind: &'static str, body: impl Into<Bytes>) -> Response {
+    let mut response = Response::new(Full::new(body.into()));
     // The numbers are constants of this program.
     *response.status_mut() =
         StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -391,7 +413,10 @@ fn closing(mut response: Response, closes: bool) -> Response {
 }
 
 /// Reads a body to its end and forgets it; whether the end was reached.
-async fn drain(body: Body) -> bool {
+async fn drain(body: Incoming) -> bool {
+    if body.is_end_stream() {
+        return true;
+    }
     matches!(read(body, 0).await, Read::Whole(_) | Read::TooLarge { drained: true })
 }
 
@@ -403,8 +428,7 @@ enum Read {
     Broken,
 }
 
-async fn read(mut body: Body, limit: usize) -> Read {
-    use axum::body::HttpBody as _;
+async fn read(mut body: Incoming, limit: usize) -> Read {
     let deadline = tokio::time::Instant::now() + BODY_LIMIT;
     let announced = body.size_hint().lower();
     let mut too_large = announced > limit as u64;
@@ -432,32 +456,30 @@ async fn read(mut body: Body, limit: usize) -> Read {
 }
 
 /// The body within its bound, or the answer to it.
-async fn body_of(request: Request, limit: usize) -> Result<Vec<u8>, Response> {
+async fn body_of(request: Request, limit: usize) -> Result<Vec<u8>, Box<Response>> {
     match read(request.into_body(), limit).await {
         Read::Whole(body) => Ok(body),
         Read::TooLarge { drained } => {
             let details = format!("A request to this endpoint has at most {limit} bytes");
             let response = told(probes::fault(413, "Payload Too Large", &details));
-            Err(closing(response, !drained))
+            Err(Box::new(closing(response, !drained)))
         }
         Read::TooSlow => {
             let details = format!("The body did not come within {} s", BODY_LIMIT.as_secs());
-            Err(closing(told(probes::fault(408, "Request Timeout", &details)), true))
+            let response = told(probes::fault(408, "Request Timeout", &details));
+            Err(Box::new(closing(response, true)))
         }
         Read::Broken => {
             let response = told(probes::fault(400, "Bad Request", "The body can't be read"));
-            Err(closing(response, true))
+            Err(Box::new(closing(response, true)))
         }
     }
 }
 
 /// The query of a request whose body, if it has one, says nothing.
 async fn query_of(request: Request) -> Query {
-    use axum::body::HttpBody as _;
     let (parts, body) = request.into_parts();
-    if !body.is_end_stream() {
-        drain(body).await;
-    }
+    drain(body).await;
     query(&parts.uri)
 }
 
@@ -465,43 +487,57 @@ fn query(uri: &Uri) -> Query {
     Query::read(uri.query().unwrap_or_default())
 }
 
-async fn status(State(door): State<Arc<Door>>, request: Request) -> Response {
-    query_of(request).await;
+async fn status(door: &Door, request: Request) -> Response {
+    drain(request.into_body()).await;
     door.advert.beat();
-    let body = probes::status(&door.exec, &door.host(), door.advert.heartbeat_ms());
-    written(200, "application/json", body)
+    written(200, "application/json", door.page.text(&door.exec, door.advert.heartbeat_ms()))
 }
 
-async fn dialog(State(door): State<Arc<Door>>, request: Request) -> Response {
-    query_of(request).await;
+async fn dialog(door: &Door, request: Request) -> Response {
+    drain(request.into_body()).await;
     told(probes::dialog(&door.exec))
 }
 
-async fn progress(State(door): State<Arc<Door>>, request: Request) -> Response {
+async fn progress(door: &Door, request: Request) -> Response {
     told(probes::progress(&door.exec, &query_of(request).await))
 }
 
-async fn job(State(door): State<Arc<Door>>, request: Request) -> Response {
-    told(probes::job(&door.exec, &query_of(request).await))
-}
-
-async fn commands(State(door): State<Arc<Door>>, request: Request) -> Response {
+async fn job(door: &Door, request: Request) -> Response {
     let query = query_of(request).await;
-    let list = move || told(probes::commands(&door.exec, &door.host(), &query));
-    // The whole list takes longer to write than everything else.
-    tokio::task::spawn_blocking(list).await.unwrap_or_else(|_| lost())
+    shown(probes::job(&door.exec, &query), query).await
 }
 
-async fn cancel(State(door): State<Arc<Door>>, request: Request) -> Response {
+async fn commands(door: &Arc<Door>, request: Request) -> Response {
+    let (door, query) = (Arc::clone(door), query_of(request).await);
+    // The whole list takes longer to write than everything else.
+    aside(move || told(probes::commands(&door.exec, door.page.host(), &query))).await
+}
+
+async fn cancel(door: &Door, request: Request) -> Response {
     let query = query(request.uri());
     match body_of(request, MAX_CANCEL_BYTES).await {
-        Ok(body) => told(probes::cancel(&door.exec, &body, &query)),
-        Err(response) => response,
+        Ok(body) => shown(probes::cancel(&door.exec, &body), query).await,
+        Err(response) => *response,
     }
 }
 
-async fn editor_status(State(door): State<Arc<Door>>, request: Request) -> Response {
-    query_of(request).await;
+/// A job, written where it keeps nobody when it is long.
+async fn shown(job: Result<Snapshot, Told>, query: Query) -> Response {
+    let write = move |job: &Snapshot| told(probes::job_told(job, &query));
+    match job {
+        Err(none) => told(none),
+        Ok(job) if job.bytes() <= SMALL_BYTES => write(&job),
+        Ok(job) => aside(move || write(&job)).await,
+    }
+}
+
+/// The answer of work that takes a while, and that is done where it keeps nobody.
+async fn aside(work: impl FnOnce() -> Response + Send + 'static) -> Response {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| lost())
+}
+
+async fn editor_status(door: &Arc<Door>, request: Request) -> Response {
+    drain(request.into_body()).await;
     if !door.exec.standing().dialogs().is_empty() {
         // Nothing that it tells can change while the thread that would change it is blocked.
         return told(probes::told(&door.exec.editor_status()));
@@ -509,21 +545,25 @@ async fn editor_status(State(door): State<Arc<Door>>, request: Request) -> Respo
     door.ask("editor_status", Exec::editor_status).await
 }
 
-async fn test_status(State(door): State<Arc<Door>>, request: Request) -> Response {
-    query_of(request).await;
+async fn test_status(door: &Arc<Door>, request: Request) -> Response {
+    drain(request.into_body()).await;
     door.ask("test_status", Exec::test_status).await
 }
 
-async fn exec(State(door): State<Arc<Door>>, request: Request) -> Response {
+async fn exec(door: &Arc<Door>, request: Request) -> Response {
     let body = match body_of(request, MAX_BODY_BYTES).await {
         Ok(body) => body,
-        Err(response) => return response,
+        Err(response) => return *response,
+    };
+    let judged = match door.judge(body).await {
+        Ok(judged) => judged,
+        Err(answer) => return answer.map_or_else(lost, answered),
     };
     let (sender, mut answer) = oneshot::channel();
-    let begun = door.begin(body, sender).await;
-    let waiting = match begun {
-        Begun::Done(answer) => return answered(answer),
-        Begun::Waiting(waiting) => waiting,
+    let waiting = match door.start(judged, sender).await {
+        Some(Begun::Waiting(waiting)) => waiting,
+        Some(Begun::Done(answer)) => return answered(answer),
+        None => return lost(),
     };
     let done = match timeout(waiting.limit, &mut answer).await {
         Ok(answer) => answer.ok(),
@@ -537,35 +577,46 @@ async fn exec(State(door): State<Arc<Door>>, request: Request) -> Response {
 
 /// The queue lets no answer fall, unless it broke off.
 fn lost() -> Response {
-    let details = "The command ended without an answer";
-    told(probes::told(&Reply::failed(400, "Internal Server Error", details)))
+    told(probes::told(&exec::lost()))
 }
 
 impl Door {
-    fn host(&self) -> probes::Host {
-        probes::Host { port: self.advert.port(), started_ms: self.advert.started_ms() }
+    /// A door to what runs commands, at the place that was taken.
+    pub fn new(exec: Arc<Exec>, advert: Arc<Advert>, allow_browser_clients: bool) -> Self {
+        let host = probes::Host { port: advert.port(), started_ms: advert.started_ms() };
+        let page = StatusPage::of(&exec, host);
+        Door { exec, advert, allow_browser_clients, page, looking: Mutex::default() }
     }
 
     /// Judges a request; a large one where it keeps nobody.
-    async fn begin(&self, body: Vec<u8>, sender: oneshot::Sender<Answer>) -> Begun {
-        let is_small = body.len() <= SMALL_BODY_BYTES;
-        let exec = Arc::clone(&self.exec);
-        let begin = move || {
-            exec.begin(&body, move |answer| {
-                // Whoever asked may have gone.
-                let _ = sender.send(answer);
-            })
-        };
-        if is_small {
-            return begin();
+    ///
+    /// # Errors
+    /// The answer to one that is not in order; `None` when judging broke off.
+    async fn judge(&self, body: Vec<u8>) -> Result<Judged, Option<Answer>> {
+        if body.len() <= SMALL_BYTES {
+            return self.exec.judge(&body).map_err(Some);
         }
-        tokio::task::spawn_blocking(begin).await.unwrap_or_else(|_| {
-            let reply = Reply::failed(400, "Internal Server Error", "The request broke off");
-            Begun::Done(Answer {
-                status: 400,
-                body: reply.body(didi_pipeline::reply::Shape::default(), None),
-            })
-        })
+        let exec = Arc::clone(&self.exec);
+        let judged = tokio::task::spawn_blocking(move || exec.judge(&body)).await;
+        judged.map_err(|_| None)?.map_err(Some)
+    }
+
+    /// Starts a request, where it keeps nobody if an editor has to be attached for it; `None` when it broke off.
+    async fn start(&self, judged: Judged, sender: oneshot::Sender<Answer>) -> Option<Begun> {
+        let done = move |answer| {
+            // Whoever asked may have gone.
+            let _ = sender.send(answer);
+        };
+        if let Some(standing) = self.exec.known_standing(&judged) {
+            return Some(self.exec.start(judged, &standing, done));
+        }
+        let _looking = self.looking.lock().await;
+        let exec = Arc::clone(&self.exec);
+        let start = move || {
+            let standing = exec.standing_for(&judged);
+            exec.start(judged, &standing, done)
+        };
+        tokio::task::spawn_blocking(start).await.ok()
     }
 
     /// Asks a question of the host's own in the queue.

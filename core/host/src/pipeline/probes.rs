@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use super::{
     exec::Exec,
     gates::{Dialog, Standing},
+    queue::Snapshot,
 };
 use crate::source;
 
@@ -50,17 +51,17 @@ pub fn fault(status: u16, error: &str, details: &str) -> Told {
     (status, json!({"error": error, "errorDetails": details}))
 }
 
-/// `/api/status`. Clients poll it, so it is written without a tree in between.
+/// `/api/status`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct StatusBody<'a> {
-    status: &'static str,
+    status: &'a str,
     mode: &'static str,
     product: &'static str,
     pid: u32,
     project_path: Cow<'a, str>,
     project_name: Cow<'a, str>,
-    last_heartbeat: String,
+    last_heartbeat: &'a str,
     capabilities: [&'static str; 2],
     server: Server,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,28 +76,78 @@ struct Server {
     start_time: String,
 }
 
-/// `/api/status`, over several lines.
-pub fn status(exec: &Exec, host: &Host, heartbeat_ms: u64) -> String {
-    let standing = exec.gates.standing();
-    let project = exec.project();
-    let status = StatusBody {
-        status: standing.word(),
-        mode: "editor",
-        product: "Didi",
-        pid: std::process::id(),
-        project_path: project.to_string_lossy(),
-        project_name: project.file_name().map(OsStr::to_string_lossy).unwrap_or_default(),
-        last_heartbeat: source::iso8601(heartbeat_ms),
-        capabilities: CAPABILITIES,
-        server: Server {
-            version: env!("CARGO_PKG_VERSION"),
-            port: host.port,
-            start_time: source::iso8601(host.started_ms),
-        },
-        dialog: standing.dialogs().first().map(Dialog::shown),
-    };
-    // Text and numbers always serialise.
-    serde_json::to_string_pretty(&status).unwrap_or_default()
+impl StatusBody<'_> {
+    /// Over several lines.
+    fn text(
+        exec: &Exec,
+        host: &Host,
+        word: &str,
+        heartbeat: &str,
+        dialog: Option<Value>,
+    ) -> String {
+        let project = exec.project();
+        let body = StatusBody {
+            status: word,
+            mode: "editor",
+            product: "Didi",
+            pid: std::process::id(),
+            project_path: project.to_string_lossy(),
+            project_name: project.file_name().map(OsStr::to_string_lossy).unwrap_or_default(),
+            last_heartbeat: heartbeat,
+            capabilities: CAPABILITIES,
+            server: Server {
+                version: env!("CARGO_PKG_VERSION"),
+                port: host.port,
+                start_time: source::iso8601(host.started_ms),
+            },
+            dialog,
+        };
+        // Text and numbers always serialise.
+        serde_json::to_string_pretty(&body).unwrap_or_default()
+    }
+}
+
+/// Stands where something is put in later; no text of ours that is put beside it has it.
+const GAP: &str = "?";
+
+/// The text of `/api/status` around what changes. Clients poll it, so what stays is written once.
+pub struct StatusPage {
+    host: Host,
+    /// Up to the word of the status, from there to the heartbeat, and from there on.
+    parts: [String; 3],
+}
+
+impl StatusPage {
+    /// What one server says of itself.
+    pub fn of(exec: &Exec, host: Host) -> Self {
+        let text = StatusBody::text(exec, &host, GAP, GAP, None);
+        // The word stands first, before the project's path; behind the heartbeat comes nothing that is not ours.
+        let (start, rest) = text.split_once(GAP).unwrap_or_default();
+        let (middle, end) = rest.rsplit_once(GAP).unwrap_or_default();
+        let parts = [start, middle, end].map(str::to_owned);
+        StatusPage { host, parts }
+    }
+
+    /// Who answers.
+    pub fn host(&self) -> &Host {
+        &self.host
+    }
+
+    /// `/api/status`, over several lines.
+    pub fn text(&self, exec: &Exec, heartbeat_ms: u64) -> String {
+        let (standing, heartbeat) = (exec.gates.standing(), source::iso8601(heartbeat_ms));
+        if let Some(dialog) = standing.dialogs().first() {
+            return StatusBody::text(
+                exec,
+                &self.host,
+                standing.word(),
+                &heartbeat,
+                Some(dialog.shown()),
+            );
+        }
+        let [start, middle, end] = self.parts.each_ref().map(String::as_str);
+        [start, standing.word(), middle, &heartbeat, end].concat()
+    }
 }
 
 /// `/api/dialog`.
@@ -119,29 +170,37 @@ pub fn progress(exec: &Exec, query: &Query) -> Told {
     (200, shaped(body, query))
 }
 
-/// `/api/job`.
-pub fn job(exec: &Exec, query: &Query) -> Told {
+/// `/api/job`: the job, which [`job_told`] tells.
+///
+/// # Errors
+/// What is told where there is none.
+pub fn job(exec: &Exec, query: &Query) -> Result<Snapshot, Told> {
     let Some(id) = query.get("id") else {
-        return fault(400, "Bad Request", "Query parameter 'id' is required");
+        return Err(fault(400, "Bad Request", "Query parameter 'id' is required"));
     };
-    found(exec.queue.job(&id), &id, query)
+    exec.queue.job(&id).ok_or_else(|| no_job(&id))
 }
 
-/// `/api/job/cancel`.
-pub fn cancel(exec: &Exec, body: &[u8], query: &Query) -> Told {
+/// `/api/job/cancel`: the job as it then stands, which [`job_told`] tells.
+///
+/// # Errors
+/// What is told where there is none.
+pub fn cancel(exec: &Exec, body: &[u8]) -> Result<Snapshot, Told> {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     let Some(id) = body["id"].as_str().filter(|id| !id.is_empty()) else {
-        return fault(400, "Bad Request", "Request body must be JSON with an 'id' field");
+        return Err(fault(400, "Bad Request", "Request body must be JSON with an 'id' field"));
     };
-    found(exec.queue.cancel_job(id), id, query)
+    exec.queue.cancel_job(id).ok_or_else(|| no_job(id))
 }
 
-fn found(job: Option<Value>, id: &str, query: &Query) -> Told {
-    let Some(job) = job else {
-        let id = crate::text::clip(id);
-        return fault(404, "Job Not Found", &format!("No job '{id}' is queued, running or kept"));
-    };
-    (200, shaped(job, query))
+fn no_job(id: &str) -> Told {
+    let id = crate::text::clip(id);
+    fault(404, "Job Not Found", &format!("No job '{id}' is queued, running or kept"))
+}
+
+/// A job as it is told.
+pub fn job_told(job: &Snapshot, query: &Query) -> Told {
+    (200, shaped(job.shown(), query))
 }
 
 /// `/api/commands`.

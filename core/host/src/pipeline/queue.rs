@@ -6,6 +6,7 @@
 
 use std::{
     collections::VecDeque,
+    io,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     thread,
@@ -143,7 +144,10 @@ pub struct Queue(Arc<Inner>);
 #[derive(Default)]
 struct Inner {
     state: Mutex<State>,
+    /// Rung for the thread, while it rests.
     bell: Condvar,
+    /// Rung when nothing runs, while somebody waits for that.
+    idle: Condvar,
 }
 
 #[derive(Default)]
@@ -152,6 +156,10 @@ struct State {
     running: Option<Arc<Run>>,
     jobs: Vec<Job>,
     has_thread: bool,
+    /// Whether the thread waits for the bell.
+    rests: bool,
+    /// Whether somebody has waited until nothing runs.
+    is_awaited: bool,
     closed: bool,
 }
 
@@ -159,21 +167,31 @@ struct Order {
     run: Arc<Run>,
     work: Work,
     done: Deliver,
+    is_job: bool,
 }
 
 /// A job as it is kept.
+#[derive(Clone)]
 struct Job {
     id: String,
     run: Arc<Run>,
     enqueued_ms: u64,
     started_ms: Option<u64>,
-    ended: Option<Ended>,
+    ended: Option<Arc<Ended>>,
 }
 
 struct Ended {
     at: Instant,
     at_ms: u64,
+    /// What the reply takes, as it would be written.
+    bytes: usize,
     reply: Reply,
+}
+
+/// A job as it stood when it was looked at. It is written without the queue, as its result may be long.
+pub struct Snapshot {
+    job: Job,
+    runs: bool,
 }
 
 impl Queue {
@@ -187,13 +205,13 @@ impl Queue {
         work: impl FnOnce(&Run) -> Reply + Send + 'static,
         done: Deliver,
     ) -> Result<Arc<Run>, Refused> {
-        let mut state = self.lock();
-        let jobs = state.jobs.iter().filter(|job| job.ended.is_none()).count();
-        if state.waiting.len().saturating_sub(jobs) >= MAX_WAITING {
+        let state = self.open()?;
+        if state.waiting.iter().filter(|order| !order.is_job).count() >= MAX_WAITING {
             return Err(Refused::Full);
         }
         let run = Run::new(command);
-        self.push(&mut state, Order { run: Arc::clone(&run), work: Box::new(work), done })?;
+        let order = Order { run: Arc::clone(&run), work: Box::new(work), done, is_job: false };
+        self.push(state, order);
         Ok(run)
     }
 
@@ -206,33 +224,44 @@ impl Queue {
         command: &str,
         work: impl FnOnce(&Run) -> Reply + Send + 'static,
     ) -> Result<String, Refused> {
-        let mut state = self.lock();
+        let mut state = self.open()?;
         state.drop_old();
         if state.jobs.iter().filter(|job| job.ended.is_none()).count() >= MAX_OPEN_JOBS {
             return Err(Refused::Full);
         }
         let (run, id) = (Run::new(command), source::random_hex::<16>());
         let (queue, own) = (self.clone(), id.clone());
-        let done: Deliver = Box::new(move |reply| queue.lock().end_job(&own, reply));
-        self.push(&mut state, Order { run: Arc::clone(&run), work: Box::new(work), done })?;
+        let done: Deliver = Box::new(move |reply| {
+            // Weighed before anybody has to wait for it.
+            let ended = Ended::now(reply);
+            queue.lock().end_job(&own, ended);
+        });
         let enqueued_ms = source::now_ms();
-        state.jobs.push(Job { id: id.clone(), run, enqueued_ms, started_ms: None, ended: None });
+        let job = Job { id: id.clone(), run, enqueued_ms, started_ms: None, ended: None };
+        let run = Arc::clone(&job.run);
+        state.jobs.push(job);
+        self.push(state, Order { run, work: Box::new(work), done, is_job: true });
         Ok(id)
     }
 
-    fn push(&self, state: &mut State, order: Order) -> Result<(), Refused> {
-        if state.closed {
-            return Err(Refused::Closed);
-        }
+    /// The state of a queue that takes commands.
+    fn open(&self) -> Result<MutexGuard<'_, State>, Refused> {
+        let state = self.lock();
+        if state.closed { Err(Refused::Closed) } else { Ok(state) }
+    }
+
+    /// Puts an order at the end, and has the thread begin if it rests.
+    fn push(&self, mut state: MutexGuard<'_, State>, order: Order) {
         state.waiting.push_back(order);
-        if state.has_thread {
-            self.0.bell.notify_one();
-        } else {
-            state.has_thread = true;
+        let (rests, is_first) = (state.rests, !std::mem::replace(&mut state.has_thread, true));
+        // Whoever is rung needs the lock.
+        drop(state);
+        if is_first {
             let queue = self.clone();
             thread::spawn(move || queue.work_off());
+        } else if rests {
+            self.0.bell.notify_one();
         }
-        Ok(())
     }
 
     /// Takes a command back whose reply nobody waits for any longer.
@@ -255,24 +284,29 @@ impl Queue {
     }
 
     /// A job as it stands; `None` for an id that is not kept.
-    pub fn job(&self, id: &str) -> Option<Value> {
+    pub fn job(&self, id: &str) -> Option<Snapshot> {
         let mut state = self.lock();
         state.drop_old();
-        state.job(id).map(|job| job.shown(state.is_running(&job.run)))
+        state.snapshot(id)
     }
 
-    /// Asks a job to stop, and answers how it then stands. One that waits never starts.
-    pub fn cancel_job(&self, id: &str) -> Option<Value> {
+    /// Asks a job to stop, and answers how it then stands. One that waits never starts, and one that has ended stays as
+    /// it is.
+    pub fn cancel_job(&self, id: &str) -> Option<Snapshot> {
         let mut state = self.lock();
         state.drop_old();
-        let run = Arc::clone(&state.job(id)?.run);
-        run.cancel.raise();
+        let job = state.job(id)?;
+        let (run, has_ended) = (Arc::clone(&job.run), job.ended.is_some());
+        if !has_ended {
+            run.cancel.raise();
+        }
         if let Some(place) = state.waiting.iter().position(|one| Arc::ptr_eq(&one.run, &run)) {
             state.waiting.remove(place);
             let message = "The job was canceled before it started";
-            state.end_job(id, Reply::failed(400, "Command Execution Failed", message));
+            let reply = Reply::failed(400, "Command Execution Failed", message);
+            state.end_job(id, Ended::now(reply));
         }
-        state.job(id).map(|job| job.shown(state.is_running(&job.run)))
+        state.snapshot(id)
     }
 
     /// Takes nothing more, lets go of what waits, and asks what runs to stop.
@@ -284,7 +318,7 @@ impl Queue {
             running.cancel.raise();
         }
         drop(state);
-        self.0.bell.notify_all();
+        self.0.bell.notify_one();
         for order in waiting {
             (order.done)(Reply::busy("stopping", "The server ends; the command was not started"));
         }
@@ -292,36 +326,51 @@ impl Queue {
 
     /// Waits until nothing runs, up to `span`.
     pub fn wait_idle(&self, span: Duration) {
+        let mut state = self.lock();
+        state.is_awaited = true;
         let runs = |state: &mut State| state.running.is_some();
-        drop(self.0.bell.wait_timeout_while(self.lock(), span, runs));
+        drop(self.0.idle.wait_timeout_while(state, span, runs));
     }
 
     /// The thread's whole life.
     fn work_off(&self) {
         while let Some(order) = self.next() {
-            let Order { run, work, done } = order;
+            let Order { run, work, done, .. } = order;
             let reply = catch_unwind(AssertUnwindSafe(|| work(&run))).unwrap_or_else(|_| {
                 let message = "The command broke off; the server's log says why";
                 Reply::failed(400, "Internal Server Error", message)
             });
-            self.lock().running = None;
-            self.0.bell.notify_all();
+            self.end_run();
             // Whoever takes the reply is not this thread's affair.
             let _ = catch_unwind(AssertUnwindSafe(|| done(reply)));
         }
     }
 
+    /// The next order, when one is there; `None` at the end.
     fn next(&self) -> Option<Order> {
-        let idle = |state: &mut State| state.waiting.is_empty() && !state.closed;
-        let waited = self.0.bell.wait_while(self.lock(), idle);
-        let mut state = waited.unwrap_or_else(PoisonError::into_inner);
-        let order = state.waiting.pop_front()?;
-        state.running = Some(Arc::clone(&order.run));
-        let started = state.jobs.iter_mut().find(|job| Arc::ptr_eq(&job.run, &order.run));
-        if let Some(job) = started {
-            job.started_ms = Some(source::now_ms());
+        let mut state = self.lock();
+        loop {
+            if let Some(order) = state.waiting.pop_front() {
+                state.begin(&order);
+                return Some(order);
+            }
+            if state.closed {
+                return None;
+            }
+            state.rests = true;
+            state = self.0.bell.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.rests = false;
         }
-        Some(order)
+    }
+
+    fn end_run(&self) {
+        let mut state = self.lock();
+        state.running = None;
+        let is_awaited = state.is_awaited;
+        drop(state);
+        if is_awaited {
+            self.0.idle.notify_all();
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -330,24 +379,37 @@ impl Queue {
 }
 
 impl State {
+    fn begin(&mut self, order: &Order) {
+        self.running = Some(Arc::clone(&order.run));
+        if !order.is_job {
+            return;
+        }
+        let started = self.jobs.iter_mut().find(|job| Arc::ptr_eq(&job.run, &order.run));
+        if let Some(job) = started {
+            job.started_ms = Some(source::now_ms());
+        }
+    }
+
     fn job(&self, id: &str) -> Option<&Job> {
         self.jobs.iter().find(|job| job.id == id)
     }
 
-    fn is_running(&self, run: &Arc<Run>) -> bool {
-        self.running.as_ref().is_some_and(|one| Arc::ptr_eq(one, run))
+    fn snapshot(&self, id: &str) -> Option<Snapshot> {
+        let job = self.job(id)?.clone();
+        let runs = self.running.as_ref().is_some_and(|one| Arc::ptr_eq(one, &job.run));
+        Some(Snapshot { job, runs })
     }
 
-    fn end_job(&mut self, id: &str, reply: Reply) {
+    fn end_job(&mut self, id: &str, ended: Ended) {
         if let Some(job) = self.jobs.iter_mut().find(|job| job.id == id) {
-            job.ended = Some(Ended { at: source::now(), at_ms: source::now_ms(), reply });
+            job.ended = Some(Arc::new(ended));
         }
         self.drop_old();
     }
 
     fn drop_old(&mut self) {
         let now = source::now();
-        let is_old = |ended: &Ended| now.duration_since(ended.at) >= KEPT_FOR;
+        let is_old = |ended: &Arc<Ended>| now.duration_since(ended.at) >= KEPT_FOR;
         self.jobs.retain(|job| !job.ended.as_ref().is_some_and(is_old));
         let ended = |jobs: &[Job]| jobs.iter().filter(|job| job.ended.is_some()).count();
         let bytes = |jobs: &[Job]| jobs.iter().map(Job::bytes).sum::<usize>();
@@ -363,11 +425,15 @@ impl State {
     }
 }
 
+impl Ended {
+    fn now(reply: Reply) -> Self {
+        Ended { at: source::now(), at_ms: source::now_ms(), bytes: bytes(&reply), reply }
+    }
+}
+
 impl Job {
-    /// What its result takes.
     fn bytes(&self) -> usize {
-        let result = self.ended.as_ref().and_then(|ended| ended.reply.outcome.as_ref().ok());
-        result.map_or(0, |result| result.get().len())
+        self.ended.as_ref().map_or(0, |ended| ended.bytes)
     }
 
     fn state(&self) -> &'static str {
@@ -379,26 +445,61 @@ impl Job {
             (None, None) => "queued",
         }
     }
+}
 
-    fn shown(&self, runs: bool) -> Value {
+impl Snapshot {
+    /// About how long it is when it is written, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.job.bytes()
+    }
+
+    /// As it goes over the wire.
+    pub fn shown(&self) -> Value {
+        let Snapshot { job, runs } = self;
         let at = |ms: Option<u64>| ms.map(source::iso8601);
         let mut shown = Map::new();
-        shown.insert("jobId".into(), self.id.clone().into());
-        shown.insert("command".into(), self.run.command.clone().into());
-        shown.insert("state".into(), self.state().into());
-        shown.insert("cancellationRequested".into(), self.run.cancel.is_raised().into());
-        shown.insert("enqueuedAt".into(), source::iso8601(self.enqueued_ms).into());
-        shown.insert("startedAt".into(), at(self.started_ms).into());
-        shown.insert("completedAt".into(), at(self.ended.as_ref().map(|it| it.at_ms)).into());
-        let progress = if runs { self.run.progress().map(|it| it.shown()) } else { None };
+        shown.insert("jobId".into(), job.id.clone().into());
+        shown.insert("command".into(), job.run.command.clone().into());
+        shown.insert("state".into(), job.state().into());
+        shown.insert("cancellationRequested".into(), job.run.cancel.is_raised().into());
+        shown.insert("enqueuedAt".into(), source::iso8601(job.enqueued_ms).into());
+        shown.insert("startedAt".into(), at(job.started_ms).into());
+        shown.insert("completedAt".into(), at(job.ended.as_ref().map(|it| it.at_ms)).into());
+        let progress = if *runs { job.run.progress().map(|it| it.shown()) } else { None };
         shown.insert("progress".into(), progress.into());
         for name in ["result", "error", "errorDetails"] {
             shown.insert(name.into(), Value::Null);
         }
-        if let Some(ended) = &self.ended {
+        if let Some(ended) = &job.ended {
             shown.extend(outcome(&ended.reply));
         }
         Value::Object(shown)
+    }
+}
+
+/// What a reply takes, as it would be written: its result or fault, and what it carries beside.
+fn bytes(reply: &Reply) -> usize {
+    let outcome = match &reply.outcome {
+        Ok(result) => result.get().len(),
+        Err(fault) => fault.error.len() + fault.details.len(),
+    };
+    let mut more = Counted(0);
+    // A tree of JSON values always serialises, and counting takes everything.
+    let _ = serde_json::to_writer(&mut more, &reply.more);
+    outcome + more.0
+}
+
+/// Takes bytes, and keeps their number alone.
+struct Counted(usize);
+
+impl io::Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -6,6 +6,8 @@
 //!
 //! Spec: P-65, running a command.
 
+use std::sync::Arc;
+
 use didi_pipeline::reply::Reply;
 use didi_plugin_api::refusal::{Refusal, codes};
 use serde_json::{Map, Value};
@@ -44,9 +46,9 @@ pub fn cancelled() -> Reply {
 }
 
 /// What the calls of a batch share.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub struct Shared {
-    /// Takes the names of the journal's entries.
+    /// Takes what they change.
     pub recorded: Recorded,
     /// The one step of undo that they make in an editor, if they do.
     pub undo_group: Option<String>,
@@ -66,19 +68,24 @@ pub fn run_in_lane(
         return dispatch(host, tool, arguments, run, None).map_or_else(|reply| *reply, reply_of);
     }
     if confirmed && !arguments.contains_key(TOKEN) && !host.settings.yolo {
-        match preview(host, tool, &arguments, run) {
+        match preview(host, tool, arguments.clone(), run) {
             Ok(preview) => arguments.insert(TOKEN.into(), preview[TOKEN].clone()),
             Err(reply) => return *reply,
         };
     }
-    let outcome = match dispatch(host, tool, arguments.clone(), run, shared) {
+    // What changes nothing is never asked for a preview.
+    let kept = tool.desc.effects.mutates_project.then(|| arguments.clone());
+    let outcome = match dispatch(host, tool, arguments, run, shared) {
         Ok(outcome) => outcome,
         Err(reply) => return *reply,
     };
     let unconfirmed =
         matches!(&outcome.body, Err(refusal) if refusal.code == CONFIRMATION_REQUIRED);
     let mut reply = reply_of(outcome);
-    if unconfirmed && let Ok(preview) = preview(host, tool, &arguments, run) {
+    if unconfirmed
+        && let Some(arguments) = kept
+        && let Ok(preview) = preview(host, tool, arguments, run)
+    {
         reply.more["refusal"]["data"][PREVIEW] = preview;
     }
     reply
@@ -96,10 +103,9 @@ fn take_confirm(tool: &Tool, arguments: &mut Map<String, Value>) -> bool {
 fn preview(
     host: &Dispatcher,
     tool: &Tool,
-    arguments: &Map<String, Value>,
+    mut arguments: Map<String, Value>,
     run: &Run,
 ) -> Result<Value, Box<Reply>> {
-    let mut arguments = arguments.clone();
     arguments.insert(DRY_RUN.into(), true.into());
     let outcome = dispatch(host, tool, arguments, run, None)?;
     match outcome.body {
@@ -119,17 +125,15 @@ fn dispatch(
     run: &Run,
     shared: Option<&Shared>,
 ) -> Result<Outcome, Box<Reply>> {
-    let Shared { recorded, undo_group } = shared.cloned().unwrap_or_default();
+    // A call by itself tells of no entries.
+    let (recorded, undo_group) = match shared {
+        Some(shared) => (Some(Arc::clone(&shared.recorded)), shared.undo_group.clone()),
+        None => (None, None),
+    };
     let call = Call {
         name: tool.desc.name.clone(),
         arguments,
-        caller: Caller {
-            every_tool: true,
-            waits: true,
-            recorded: Some(recorded),
-            undo_group,
-            ..Caller::default()
-        },
+        caller: Caller { every_tool: true, waits: true, recorded, undo_group, ..Caller::default() },
         cancel: run.cancel.clone(),
         progress: run.progress_notes(),
     };

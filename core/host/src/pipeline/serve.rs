@@ -23,7 +23,7 @@ use crate::cancel::Cancel;
 /// Threads that serve connections.
 const WORKERS: usize = 2;
 
-/// Threads that judge large requests and write lists.
+/// Threads that judge large requests, write lists and long results, look for an editor, and write the descriptor.
 const MAX_BLOCKING: usize = 4;
 
 /// How long commands that run may take to stop at the end.
@@ -72,8 +72,7 @@ impl Running {
             // So that clients elsewhere find it. Those in the project do without.
             let _ = registry::announce(&exec.dispatcher.shared.pipelines.sessions, place);
         }
-        let allow_browser_clients = wish.allow_browser_clients;
-        let door = Arc::new(Door { exec, advert, allow_browser_clients });
+        let door = Arc::new(Door::new(exec, advert, wish.allow_browser_clients));
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(WORKERS)
             .max_blocking_threads(MAX_BLOCKING)
@@ -85,8 +84,9 @@ impl Running {
         let gates = Arc::clone(&door.exec.gates);
         let ended = end.clone();
         thread::spawn(move || gates.look_after(&ended));
-        let (beating, ended) = (Arc::clone(&door.advert), end.clone());
-        thread::spawn(move || beat(&beating, &ended));
+        // On the runtime, and not on a thread: a timer that ends before those of requests keeps them from waking somebody
+        // each time that they set one.
+        runtime.spawn(beat(Arc::clone(&door.advert), end.clone()));
         let served = Arc::clone(&door);
         thread::spawn(move || runtime.block_on(http::serve(served, listener)));
         Ok(Running { door, end })
@@ -114,10 +114,17 @@ impl Running {
 }
 
 /// Writes the descriptor anew for as long as the server lives.
-fn beat(advert: &Advert, end: &Cancel) {
+async fn beat(advert: Arc<Advert>, end: Cancel) {
     let mut is_told = false;
-    while !end.wait(HEARTBEAT_EVERY) {
-        if let Err(error) = advert.write()
+    loop {
+        tokio::time::sleep(HEARTBEAT_EVERY).await;
+        if end.is_raised() {
+            return;
+        }
+        let writing = Arc::clone(&advert);
+        // The disk may take its time.
+        let written = tokio::task::spawn_blocking(move || writing.write()).await;
+        if let Ok(Err(error)) = written
             && !std::mem::replace(&mut is_told, true)
         {
             tracing::warn!("the Pipeline's descriptor can't be written: {error}");

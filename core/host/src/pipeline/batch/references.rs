@@ -109,6 +109,13 @@ pub(super) fn faults(params: &Map<String, Value>, index: usize, ids: &Lookup<'_>
     faults
 }
 
+/// Whether a value is, or has in it, one of an earlier result.
+pub(super) fn refers(value: &Value) -> bool {
+    let mut refers = false;
+    each_text(value, &mut |text| refers |= matches!(read(text), Text::Reference { .. }));
+    refers
+}
+
 fn each_text(value: &Value, look: &mut impl FnMut(&str)) {
     match value {
         Value::String(text) => look(text),

@@ -29,7 +29,7 @@ fn command() -> Command {
 }
 
 fn bound(arguments: Arguments) -> Result<(Value, Option<Value>), String> {
-    bind_arguments(&command(), &arguments)
+    bind_arguments(&command(), arguments)
         .map(|bound| (Value::Object(bound.arguments), bound.echo))
         .map_err(|reply| reply.outcome.unwrap_err().details)
 }
@@ -69,7 +69,7 @@ fn tokens_are_bound_and_echoed_as_they_were_stored() {
     assert_eq!(echo, Some(json!({"message": "hi", "max_count": "5"})));
     assert!(bound(tokens(&["--on"])).unwrap_err().contains("needs 'message'"));
     let Arguments::Tokens(bad) = tokens(&["--mesage", "x"]) else { unreachable!() };
-    let reply = bind_arguments(&command(), &Arguments::Tokens(bad)).err().unwrap();
+    let reply = bind_arguments(&command(), Arguments::Tokens(bad)).err().unwrap();
     assert_eq!(reply.more["errorCode"], "INVALID_COMMAND_ARGS");
     assert_eq!(reply.more["argProblems"][0]["suggestion"], "message");
     assert!(reply.more["commandSchema"].get("schema").is_none());
@@ -79,8 +79,8 @@ proptest! {
     #[test]
     fn no_parameters_panic(names in proptest::collection::vec("[a-z_-]{0,12}", 0..6), text in "\\PC{0,20}") {
         let given = names.iter().map(|name| (name.clone(), json!(text))).collect();
-        let _ = bind_arguments(&command(), &Arguments::Named(given));
+        let _ = bind_arguments(&command(), Arguments::Named(given));
         let tokens = names.iter().map(|name| format!("--{name}={text}")).collect();
-        let _ = bind_arguments(&command(), &Arguments::Tokens(tokens));
+        let _ = bind_arguments(&command(), Arguments::Tokens(tokens));
     }
 }

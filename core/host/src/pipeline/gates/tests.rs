@@ -1,3 +1,8 @@
+use std::{
+    sync::{atomic::AtomicUsize, mpsc},
+    thread,
+};
+
 use super::*;
 
 /// An editor that shows one sight after the other, and then the last one for good.
@@ -65,4 +70,65 @@ fn a_dialog_blocks_while_it_is_open_and_is_remembered_after() {
     let gone = gates.dialogs_since(0);
     assert!(gone[0].dismissed_ms.is_some());
     assert_eq!(gates.dialogs_since(u64::MAX), []);
+}
+
+/// An editor that is never there, and how often it was looked for.
+#[derive(Default)]
+struct Missing(AtomicUsize);
+
+impl Watched for Missing {
+    fn look(&self, _: bool) -> Option<Sight> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        None
+    }
+}
+
+#[test]
+fn an_editor_that_was_not_there_is_not_looked_for_by_every_command() {
+    let missing = Arc::new(Missing::default());
+    let gates = Gates::new(Arc::clone(&missing) as Arc<dyn Watched>);
+    let asked = source::now();
+    assert_eq!(gates.known_for_command(asked), None);
+    for _ in 0..3 {
+        assert_eq!(gates.standing_for_command(asked), Standing::Ready);
+        assert_eq!(gates.known_for_command(asked), Some(Standing::Ready));
+    }
+    assert_eq!(missing.0.load(Ordering::SeqCst), 1);
+    // Later it may be there.
+    let later = source::now() + LOOK_EVERY;
+    assert_eq!(gates.known_for_command(later), None);
+    gates.standing_for_command(later);
+    assert_eq!(missing.0.load(Ordering::SeqCst), 2);
+    // A look that would attach none says nothing for a command.
+    let gates = Gates::new(Arc::clone(&missing) as Arc<dyn Watched>);
+    gates.look();
+    assert_eq!(gates.known_for_command(source::now()), None);
+}
+
+/// Looks without an editor take until the later one is through, or a while; one that may attach finds an editor.
+struct Slow(Mutex<mpsc::Receiver<()>>, mpsc::Sender<()>);
+
+impl Watched for Slow {
+    fn look(&self, may_attach: bool) -> Option<Sight> {
+        if may_attach {
+            return Some(sight("a", false));
+        }
+        self.1.send(()).unwrap();
+        let _ = self.0.lock().unwrap().recv_timeout(Duration::from_millis(300));
+        None
+    }
+}
+
+#[test]
+fn an_older_look_does_not_undo_a_later_one() {
+    let (later, is_through) = mpsc::channel();
+    let (began, begun) = mpsc::channel();
+    let gates = Arc::new(Gates::new(Arc::new(Slow(Mutex::new(is_through), began))));
+    let looking = Arc::clone(&gates);
+    let older = thread::spawn(move || looking.look());
+    begun.recv().unwrap();
+    assert_eq!(gates.standing_for_command(source::now()), Standing::Settling);
+    let _ = later.send(());
+    older.join().unwrap();
+    assert_eq!(gates.standing(), Standing::Settling);
 }

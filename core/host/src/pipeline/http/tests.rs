@@ -2,7 +2,16 @@ use super::*;
 
 #[test]
 fn names_of_this_machine_are_told_from_others() {
-    for own in ["localhost", "LocalHost:80", "127.0.0.1", "127.255.0.9:1", "[::1]", "[::1]:7800"] {
+    for own in [
+        "localhost",
+        "localhost:80",
+        "LocalHost:80",
+        "127.0.0.1",
+        "127.0.0.1:7800",
+        "127.255.0.9:1",
+        "[::1]",
+        "[::1]:7800",
+    ] {
         assert!(is_loopback_name(own), "{own}");
     }
     for other in [
@@ -13,6 +22,9 @@ fn names_of_this_machine_are_told_from_others() {
         "0.0.0.0",
         "[::]",
         "x@localhost",
+        "x@127.0.0.1:80",
+        "localhost:80:80",
+        "evil.example:127.0.0.1",
         "::1",
         "2130706433",
     ] {
@@ -47,11 +59,11 @@ fn a_lost_listener_is_opened_anew_on_its_port() {
     let listener = advert::bind(0).unwrap();
     let port = listener.local_addr().unwrap().port();
     let broken = listener.try_clone().unwrap();
-    let app = Router::new().fallback(nowhere);
+    let nowhere = |_, _| async { written(404, "text/plain", "Not Found") };
     // It serves for as long as the process lives.
     thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(serve_on(port, listener, app));
+        runtime.block_on(serve_on(port, listener, nowhere));
     });
     let ask = move || -> Option<String> {
         let mut stream = Plain::connect(("127.0.0.1", port)).ok()?;

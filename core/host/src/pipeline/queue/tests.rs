@@ -25,10 +25,20 @@ fn held() -> (Queue, mpsc::Sender<()>, Arc<Run>, mpsc::Receiver<Reply>) {
     (queue, release, run, replies)
 }
 
+/// A job as it is told.
+fn told(queue: &Queue, id: &str) -> Option<Value> {
+    queue.job(id).map(|job| job.shown())
+}
+
+/// How a job is told to whoever cancels it.
+fn cancelled(queue: &Queue, id: &str) -> Option<Value> {
+    queue.cancel_job(id).map(|job| job.shown())
+}
+
 fn wait_for(queue: &Queue, id: &str, state: &str) -> Value {
     let deadline = Instant::now() + PATIENCE;
     loop {
-        let job = queue.job(id).unwrap();
+        let job = told(queue, id).unwrap();
         if job["state"] == state {
             return job;
         }
@@ -80,23 +90,23 @@ fn a_job_goes_from_queued_to_its_end_and_can_be_read_again() {
             Reply::value(&json!({"n": 1}))
         })
         .unwrap();
-    let job = queue.job(&id).unwrap();
+    let job = told(&queue, &id).unwrap();
     assert_eq!((&job["state"], &job["startedAt"]), (&json!("queued"), &Value::Null));
     drop(release);
     wait_for(&queue, &id, "running");
     let deadline = Instant::now() + PATIENCE;
-    while queue.job(&id).unwrap()["progress"].is_null() {
+    while told(&queue, &id).unwrap()["progress"].is_null() {
         assert!(Instant::now() < deadline);
         thread::yield_now();
     }
     let want = json!({"title": "work", "info": "half", "current": 1, "total": 2, "pct": 0.5});
-    assert_eq!(queue.job(&id).unwrap()["progress"], want);
+    assert_eq!(told(&queue, &id).unwrap()["progress"], want);
     drop(step);
     let job = wait_for(&queue, &id, "completed");
     assert_eq!((&job["result"], &job["error"]), (&json!({"n": 1}), &Value::Null));
     assert_eq!(job["progress"], Value::Null);
-    assert_eq!(queue.job(&id).unwrap(), job);
-    assert_eq!(queue.job("other"), None);
+    assert_eq!(told(&queue, &id).unwrap(), job);
+    assert_eq!(told(&queue, "other"), None);
 }
 
 #[test]
@@ -109,13 +119,13 @@ fn a_queued_job_is_canceled_before_it_starts_and_a_running_one_by_its_end() {
             Reply::failed(400, "Command Execution Failed", "cancelled")
         })
         .unwrap();
-    let job = queue.cancel_job(&never).unwrap();
+    let job = cancelled(&queue, &never).unwrap();
     assert_eq!((&job["state"], &job["cancellationRequested"]), (&json!("canceled"), &json!(true)));
     drop(release);
     wait_for(&queue, &asked, "running");
-    queue.cancel_job(&asked).unwrap();
+    cancelled(&queue, &asked).unwrap();
     wait_for(&queue, &asked, "canceled");
-    assert_eq!(queue.cancel_job("other"), None);
+    assert_eq!(cancelled(&queue, "other"), None);
 }
 
 #[test]
@@ -128,8 +138,8 @@ fn one_job_too_many_is_refused_and_finished_ones_are_dropped_from_the_oldest() {
     wait_for(&queue, ids.last().unwrap(), "completed");
     let more = queue.submit_job("job", job).unwrap();
     wait_for(&queue, &more, "completed");
-    assert_eq!(queue.job(&ids[0]), None);
-    assert!(queue.job(&ids[1]).is_some());
+    assert_eq!(told(&queue, &ids[0]), None);
+    assert!(told(&queue, &ids[1]).is_some());
 }
 
 #[test]
@@ -176,5 +186,55 @@ fn large_results_make_room_for_newer_ones() {
     wait_for(&queue, &first, "completed");
     let second = queue.submit_job("large", large).unwrap();
     wait_for(&queue, &second, "completed");
-    assert_eq!(queue.job(&first), None);
+    assert_eq!(told(&queue, &first), None);
+}
+
+#[test]
+fn what_has_ended_is_not_cancelled_any_more() {
+    let queue = Queue::default();
+    let failed = queue
+        .submit_job("bad", |_| Reply::failed(400, "Command Execution Failed", "no such thing"))
+        .unwrap();
+    let done = queue.submit_job("good", |_| Reply::value(&1)).unwrap();
+    for (id, state) in [(failed, "failed"), (done, "completed")] {
+        let before = wait_for(&queue, &id, state);
+        assert_eq!(before["cancellationRequested"], false);
+        assert_eq!(cancelled(&queue, &id).unwrap(), before);
+        assert_eq!(told(&queue, &id).unwrap(), before);
+    }
+}
+
+#[test]
+fn what_a_refusal_carries_counts_as_a_result_does() {
+    let queue = Queue::default();
+    let large = |_: &Run| {
+        let preview = "x".repeat(MAX_KEPT_BYTES / 2 + 1);
+        Reply::failed(400, "Command Execution Failed", "not confirmed").with("refusal", preview)
+    };
+    let first = queue.submit_job("large", large).unwrap();
+    wait_for(&queue, &first, "failed");
+    let second = queue.submit_job("large", large).unwrap();
+    wait_for(&queue, &second, "failed");
+    assert_eq!(told(&queue, &first), None);
+}
+
+#[test]
+fn a_job_that_runs_makes_no_room_among_those_that_wait() {
+    let queue = Queue::default();
+    let (_release, released) = mpsc::channel::<()>();
+    let (began, begun) = mpsc::channel();
+    let work = move |_: &Run| {
+        began.send(()).unwrap();
+        let _ = released.recv();
+        Reply::value(&1)
+    };
+    queue.submit_job("runs", work).unwrap();
+    begun.recv_timeout(PATIENCE).unwrap();
+    // One that waits takes no place from requests either.
+    queue.submit_job("waits", |_| Reply::value(&1)).unwrap();
+    let submit = || queue.submit("x", |_| Reply::value(&1), Box::new(|_| ()));
+    for _ in 0..MAX_WAITING {
+        submit().unwrap();
+    }
+    assert_eq!(submit().err(), Some(Refused::Full));
 }
