@@ -520,7 +520,9 @@ const LIVE: &[&str] = &[
     "tilemap_target_not_found",
     "tilemap_target_wrong_type",
     "tilemap_tile_not_found",
+    "undo_entry_blocked",
     "undo_entry_later_history",
+    "undo_entry_undone",
     "unknown_outcome",
     "unparseable_import_metadata",
     "unsafe_expression",
@@ -571,8 +573,6 @@ const UNSHOWN: &[&str] = &[
     "target_method_not_found",
     "target_script_not_compiled",
     "tilemap_layer_has_no_tileset",
-    "undo_entry_blocked",
-    "undo_entry_undone",
     "undo_failed",
     "unsaved_scan_limit",
 ];
