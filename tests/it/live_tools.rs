@@ -8,6 +8,7 @@ mod further;
 pub(crate) mod pictures;
 mod profiler;
 mod reads;
+mod refused;
 mod space;
 mod ticks;
 
