@@ -45,7 +45,7 @@ impl PathFault {
 
     /// The refusal that names the argument at fault.
     pub fn refusal(&self, field: &str) -> Refusal {
-        Refusal::new(codes::INVALID_ARGUMENTS, self.to_string()).field(field)
+        Refusal::invalid(field, self.to_string())
     }
 }
 

@@ -70,6 +70,20 @@ pub mod codes {
     pub const NO_EDITED_SCENE: Code = Code::new(409, "no_edited_scene");
     /// A node belongs to another scene's file than the open one.
     pub const NODE_NOT_OWNED: Code = Code::new(409, "node_not_owned");
+    /// The session's engine is of the wrong kind.
+    pub const SESSION_KIND_REJECTED: Code = Code::new(409, "session_kind_rejected");
+    /// A resource is kept in a file that the open scene does not save.
+    pub const SUBRESOURCE_NOT_SAVED: Code = Code::new(409, "subresource_not_saved");
+    /// A node that a view is asked of is no camera.
+    pub const NO_CAMERA: Code = Code::new(404, "camera_path_does_not_resolve_to_camera3d");
+    /// The game runs, and would have to be paused.
+    pub const GAME_NOT_PAUSED: Code = Code::new(409, "game_not_paused");
+    /// The game is being stepped, in frames or in ticks.
+    pub const RUNTIME_STEP_ACTIVE: Code = Code::new(409, "runtime_step_active");
+    /// The game runs on after it was stepped.
+    pub const REPAUSE_FAILED: Code = Code::new(500, "repause_failed");
+    /// Whether the engine did it is not known.
+    pub const UNKNOWN_OUTCOME: Code = Code::new(504, "unknown_outcome");
     /// Another import goes on in the editor.
     pub const EDITOR_IMPORT_BUSY: Code = Code::new(409, "editor_import_busy");
     /// The editor is still reading the project.
@@ -115,6 +129,13 @@ impl Refusal {
     #[allow(clippy::new_ret_no_self, reason = "a refusal without a remedy is a type of its own")]
     pub fn new(code: Code, message: impl Into<String>) -> Unfinished {
         Unfinished(Refusal { code, message: message.into(), data: Box::default() })
+    }
+
+    /// Refuses an argument that can't be used: `invalid_arguments` (400), with the argument's name as `field`.
+    ///
+    /// The message is as that of [`Refusal::new`].
+    pub fn invalid(field: &str, message: impl Into<String>) -> Refusal {
+        Refusal::new(codes::INVALID_ARGUMENTS, message).field(field)
     }
 
     /// Adds a member to `error.data`.

@@ -40,6 +40,11 @@ pub fn of_output<A: JsonSchema>() -> Value {
     whole
 }
 
+/// The default of a flag that is on unless a caller says otherwise: `#[serde(default = "didi_plugin_api::schema::yes")]`.
+pub fn yes() -> bool {
+    true
+}
+
 /// A member's type without what is inside.
 fn plain_type(member: &Value) -> Value {
     let Some(kind) = member.get("type") else { return json!({}) };

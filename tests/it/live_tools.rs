@@ -9,6 +9,7 @@ pub(crate) mod pictures;
 mod presets;
 mod profiler;
 mod reads;
+mod refused;
 mod space;
 mod ticks;
 
@@ -187,6 +188,10 @@ fn an_entry_of_the_journal_is_taken_back_when_it_is_the_newest_step() {
     assert_eq!(states(&mut caller), ["later_history", "available"]);
     caller.done("scene_open", json!({"scene_path": "res://levels/meadow.tscn"}));
     assert_eq!(states(&mut caller), ["blocked", "blocked"]);
+    let blocked = caller.refusal("editor_undo", entry(&second));
+    assert_eq!(blocked["data"]["code"], "undo_entry_blocked", "{blocked}");
+    let way = json!({"scene_path": "res://map.tscn"});
+    assert_eq!(blocked["data"]["next_call"]["arguments"], way, "{blocked}");
     caller.done("scene_open", json!({"scene_path": "res://map.tscn"}));
     assert_eq!(caller.refused("editor_undo", entry(&first)), "undo_entry_later_history");
     let both = caller.saved(&project, "map.tscn");
@@ -194,6 +199,7 @@ fn an_entry_of_the_journal_is_taken_back_when_it_is_the_newest_step() {
     caller.edits("editor_undo", entry(&second));
     caller.edits("editor_undo", entry(&first));
     assert_eq!(states(&mut caller), ["undone", "undone"]);
+    assert_eq!(caller.refused("editor_undo", entry(&first)), "undo_entry_undone");
     assert_eq!(caller.saved(&project, "map.tscn"), before);
     let saves = caller.resource(JOURNAL)["entries"][0].clone();
     assert_eq!(caller.refused("editor_undo", entry(&saves)), "journal_entry_not_undoable");

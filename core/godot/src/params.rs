@@ -13,3 +13,8 @@ pub(crate) fn read<T: DeserializeOwned>(params: &Params) -> Result<T, BridgeErro
         BridgeError::new(400, "invalid_arguments", format!("the parameters do not fit: {error}"))
     })
 }
+
+/// What a flag is that is on unless a caller says otherwise.
+pub(crate) fn yes() -> bool {
+    true
+}

@@ -187,9 +187,7 @@ fn preview(ctx: &Ctx<'_>, args: Args) -> Result<Target, Refusal> {
 /// What can be told without the presets file.
 fn check(ctx: &Ctx<'_>, args: &Args) -> Result<Option<ExportPath>, Refusal> {
     let name = args.name.as_str();
-    let bad = |why: &str| {
-        Err(Refusal::new(codes::INVALID_ARGUMENTS, format!("the name {why}")).field("name"))
-    };
+    let bad = |why: &str| Err(Refusal::invalid("name", format!("the name {why}")));
     if name.chars().any(char::is_control) || name.trim() != name || name.is_empty() {
         return bad("is one line without blanks around it");
     }
@@ -204,7 +202,7 @@ fn check(ctx: &Ctx<'_>, args: &Args) -> Result<Option<ExportPath>, Refusal> {
     };
     if path.starts_with('/') {
         let message = format!("`{path}` is no path below the project");
-        return Err(Refusal::new(codes::INVALID_ARGUMENTS, message).field("export_path"));
+        return Err(Refusal::invalid("export_path", message));
     }
     let full = if path.contains("://") { path.to_owned() } else { format!("res://{path}") };
     let place = ctx.project().resolve(&full, "export_path")?;
@@ -212,7 +210,7 @@ fn check(ctx: &Ctx<'_>, args: &Args) -> Result<Option<ExportPath>, Refusal> {
     let (folder, file) = shown.rsplit_once('/').unwrap_or(("", ""));
     if file.is_empty() || place.is_dir() || path.ends_with('/') {
         let message = format!("`{path}` is a folder, and the artifact is a file");
-        return Err(Refusal::new(codes::INVALID_ARGUMENTS, message).field("export_path"));
+        return Err(Refusal::invalid("export_path", message));
     }
     let folder_exists = place.real().parent().is_some_and(std::path::Path::is_dir);
     let folder = if folder == "res:/" { "res://".to_owned() } else { folder.to_owned() };

@@ -165,7 +165,7 @@ fn output(ctx: &Ctx<'_>, args: &Args) -> Result<ProjectPath, Refusal> {
     } else {
         return Ok(output);
     };
-    Err(Refusal::new(codes::INVALID_ARGUMENTS, format!("`{shown}` {why}")).field("output_path"))
+    Err(Refusal::invalid("output_path", format!("`{shown}` {why}")))
 }
 
 fn preset(ctx: &Ctx<'_>, name: &str) -> Result<Preset, Refusal> {

@@ -25,7 +25,7 @@ struct Args {
     #[schemars(length(min = 1, max = 1024))]
     output_path: String,
     /// The shapes of static bodies, else the mesh's faces.
-    #[serde(default = "yes")]
+    #[serde(default = "didi_plugin_api::schema::yes")]
     generate_collisions: bool,
     #[serde(default = "default_timeout_seconds")]
     #[schemars(range(min = 1, max = 300))]
@@ -33,10 +33,6 @@ struct Args {
     /// Replace an existing library.
     #[serde(default)]
     overwrite: bool,
-}
-
-fn yes() -> bool {
-    true
 }
 
 fn default_timeout_seconds() -> u64 {
@@ -93,13 +89,11 @@ fn plan(ctx: &Ctx<'_>, args: &Args) -> Result<Plan, Refusal> {
         return Err(Refusal::new(codes::NOT_FOUND, "the project's folder has no `project.godot`")
             .no_remedy("no engine opens the folder until the file is there"));
     }
-    let invalid =
-        |field: &str, message: String| Refusal::new(codes::INVALID_ARGUMENTS, message).field(field);
     let scene = project.resolve(&args.source_scene, "source_scene")?;
     let shown = scene.res_path();
     if scene.extension() != "tscn" {
         let message = format!("`{shown}` is not a text scene, which ends in `.tscn`");
-        return Err(invalid("source_scene", message));
+        return Err(Refusal::invalid("source_scene", message));
     }
     if !scene.is_file() {
         return Err(Refusal::new(codes::NOT_FOUND, format!("no scene `{shown}` in the project"))
@@ -110,7 +104,7 @@ fn plan(ctx: &Ctx<'_>, args: &Args) -> Result<Plan, Refusal> {
     let shown = output.res_path();
     if output.extension() != "meshlib" || output.is_dir() {
         let message = format!("`{shown}` is not a library's path, which ends in `.meshlib`");
-        return Err(invalid("output_path", message));
+        return Err(Refusal::invalid("output_path", message));
     }
     if output.is_file() && !args.overwrite {
         let message = format!("`{shown}` exists, and `overwrite` was not set");

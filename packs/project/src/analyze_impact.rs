@@ -23,7 +23,6 @@ use crate::{
     code::Dialect,
     names::{self, Kind, Wanted},
     references::{Format, Reference},
-    refuse::invalid,
     scan::{self, Files, Limits, READS},
     settings::SETTINGS,
 };
@@ -103,7 +102,10 @@ fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
         let place = ctx.project().resolve(target, "target")?;
         by_path(ctx, &place.res_path(), None)?
     } else if target.contains("://") {
-        return Err(invalid("target", format!("`{target}` is neither a `res://` path nor a uid")));
+        return Err(Refusal::invalid(
+            "target",
+            format!("`{target}` is neither a `res://` path nor a uid"),
+        ));
     } else if names::is_identifier(target) {
         by_name(ctx, Wanted::Word(target))?
     } else {
@@ -113,7 +115,7 @@ fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
             && (target.starts_with(['$', '%']) || node.contains('/') || node != target);
         if !node_like {
             let message = format!("`{target}` is no `res://` path, uid, node path or identifier");
-            return Err(invalid("target", message));
+            return Err(Refusal::invalid("target", message));
         }
         by_name(ctx, Wanted::Node(node))?
     };

@@ -4,7 +4,7 @@
 
 use didi_plugin_api::prelude::*;
 
-use crate::{detached::Detached, refuse::invalid};
+use crate::detached::Detached;
 
 #[cfg(test)]
 mod tests;
@@ -99,7 +99,7 @@ fn files(ctx: &Ctx<'_>, paths: &[String]) -> Result<Vec<Value>, Refusal> {
         let place = ctx.project().resolve(path, "paths")?;
         if place.res_path() != *path {
             let message = format!("`{path}` is written `{}` on the disk", place.res_path());
-            return Err(invalid("paths", message));
+            return Err(Refusal::invalid("paths", message));
         }
         if !place.real().is_file() {
             let message = format!("there is no file `{path}`");

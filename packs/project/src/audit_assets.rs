@@ -10,10 +10,7 @@ use self::{
     imports::{ImportIssue, SettingsIssue},
     links::{BrokenReference, DuplicateUid, Orphan, UidMismatch},
 };
-use crate::{
-    refuse::invalid,
-    scan::{self, READS, Wanted},
-};
+use crate::scan::{self, READS, Wanted};
 
 mod connections;
 mod imports;
@@ -49,25 +46,21 @@ pub(crate) fn tool() -> Tool {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Args {
-    #[serde(default = "yes")]
+    #[serde(default = "didi_plugin_api::schema::yes")]
     include_orphans: bool,
-    #[serde(default = "yes")]
+    #[serde(default = "didi_plugin_api::schema::yes")]
     include_broken_references: bool,
-    #[serde(default = "yes")]
+    #[serde(default = "didi_plugin_api::schema::yes")]
     include_dead_signals: bool,
-    #[serde(default = "yes")]
+    #[serde(default = "didi_plugin_api::schema::yes")]
     include_broken_connections: bool,
-    #[serde(default = "yes")]
+    #[serde(default = "didi_plugin_api::schema::yes")]
     include_import_health: bool,
     #[serde(default)]
     include_addon_orphans: bool,
     #[serde(default = "max_findings")]
     #[schemars(range(min = 1, max = 5000))]
     max_findings: usize,
-}
-
-fn yes() -> bool {
-    true
 }
 
 fn max_findings() -> usize {
@@ -124,7 +117,7 @@ fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
         || args.include_broken_connections
         || args.include_import_health;
     if !any {
-        return Err(invalid("include_broken_references", "every report is switched off"));
+        return Err(Refusal::invalid("include_broken_references", "every report is switched off"));
     }
     let project = scan::project(ctx, &READS, &Wanted::All)?;
     let mut out = Out {

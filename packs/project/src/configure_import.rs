@@ -13,7 +13,7 @@ mod tests;
 
 use didi_plugin_api::{digest::sha256_hex, prelude::*};
 
-use crate::{asset_reimport, refuse::invalid};
+use crate::asset_reimport;
 
 const READ_STREAM: &str = "asset.readImportedStream";
 
@@ -186,5 +186,5 @@ fn stream(ctx: &Ctx<'_>, asset: &str) -> Result<Value, Refusal> {
 
 /// An option that can't be set so.
 fn bad(key: &str, message: String) -> Refusal {
-    invalid("options", message).with("key", key)
+    Refusal::invalid("options", message).with("key", key)
 }

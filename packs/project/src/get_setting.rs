@@ -13,7 +13,7 @@ const METHOD: &str = "project.getSetting";
 const LIMITATION: &str =
     "only what project.godot sets is known; an attached editor knows defaults and overrides";
 /// No setting has the name.
-const SETTING_NOT_FOUND: Code = Code::new(404, "setting_not_found");
+pub(crate) const SETTING_NOT_FOUND: Code = Code::new(404, "setting_not_found");
 
 pub(crate) fn tool() -> Tool {
     Tool::new(

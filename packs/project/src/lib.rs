@@ -23,7 +23,6 @@ mod md5;
 mod move_files;
 mod names;
 mod references;
-mod refuse;
 mod reload_project;
 mod remove_autoload;
 mod remove_input_action;

@@ -34,16 +34,12 @@ struct Args {
     type_filter: Option<String>,
     #[schemars(length(max = 256))]
     fuzzy_query: Option<String>,
-    #[serde(default = "yes")]
+    #[serde(default = "didi_plugin_api::schema::yes")]
     include_uid: bool,
 }
 
 fn root() -> String {
     "res://".into()
-}
-
-fn yes() -> bool {
-    true
 }
 
 #[derive(Serialize, JsonSchema)]

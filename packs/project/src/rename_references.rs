@@ -16,7 +16,6 @@ use didi_plugin_api::{
 use crate::{
     analyze_impact::{max_impacts, places},
     names::{self, Kind, Place, Wanted},
-    refuse::invalid,
     scan::{self, CHANGES, Files},
 };
 
@@ -148,11 +147,11 @@ fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
 fn plan(ctx: &Ctx<'_>, args: &Args) -> Result<Plan, Refusal> {
     for (name, field) in [(&args.target, "target"), (&args.new_name, "new_name")] {
         if !names::is_identifier(name) {
-            return Err(invalid(field, format!("`{name}` is not an identifier")));
+            return Err(Refusal::invalid(field, format!("`{name}` is not an identifier")));
         }
     }
     if args.target == args.new_name {
-        return Err(invalid("new_name", "`new_name` is the name that it has already"));
+        return Err(Refusal::invalid("new_name", "`new_name` is the name that it has already"));
     }
     let files = scan::list(ctx, &CHANGES)?;
     if files.truncated {

@@ -20,7 +20,7 @@ use didi_project::{facts, walk::File};
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::Map;
 
-use crate::{index, refuse::invalid};
+use crate::index;
 
 mod classes;
 mod scripts;
@@ -215,7 +215,7 @@ fn plan(ctx: &Ctx<'_>, args: &Args) -> Result<Plan, Refusal> {
     let (place, previous) = place(ctx, args)?;
     if args.sub_resources.len() > MAX_SUB_RESOURCES {
         let message = format!("at most {MAX_SUB_RESOURCES} resources are kept in one file");
-        return Err(invalid("sub_resources", message));
+        return Err(Refusal::invalid("sub_resources", message));
     }
     let mut writer = Writer::new(ctx, args.allow_unknown_type)?;
     let mut sections = String::new();
@@ -225,11 +225,14 @@ fn plan(ctx: &Ctx<'_>, args: &Args) -> Result<Plan, Refusal> {
         let legal = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
         if !sub.id.chars().all(legal) {
             let message = format!("the id `{}` is not of letters, digits and `_`", sub.id);
-            return Err(invalid("sub_resources", message));
+            return Err(Refusal::invalid("sub_resources", message));
         }
         let class = body.engine_type.clone().unwrap_or_else(|| sub.resource_type.clone());
         if writer.subs.insert(sub.id.clone(), class.clone()).is_some() {
-            return Err(invalid("sub_resources", format!("the id `{}` is there twice", sub.id)));
+            return Err(Refusal::invalid(
+                "sub_resources",
+                format!("the id `{}` is there twice", sub.id),
+            ));
         }
         let _ = write!(
             sections,
@@ -273,7 +276,7 @@ fn place(ctx: &Ctx<'_>, args: &Args) -> Result<(ProjectPath, Option<Previous>), 
             .retry_with(json!({"save_path": spelled})));
     }
     if place.extension() != "tres" || place.is_dir() {
-        return Err(invalid(
+        return Err(Refusal::invalid(
             "save_path",
             format!("`{shown}` is no resource's path, which ends in `.tres`"),
         ));
@@ -351,16 +354,16 @@ impl<'c, 'h> Writer<'c, 'h> {
         };
         let (mut lines, mut names) = (String::new(), vec![]);
         if let Some(script) = &resolved {
-            let id = self.external(&script.path).map_err(|why| invalid(field, why))?;
+            let id = self.external(&script.path).map_err(|why| Refusal::invalid(field, why))?;
             let _ = writeln!(lines, "script = ExtResource({})", variant::escaped(&id));
         }
         let mut seen = BTreeSet::new();
         for (name, value) in listed(properties, field)? {
             if !seen.insert(name.clone()) {
-                return Err(invalid(field, format!("`{name}` is there twice")));
+                return Err(Refusal::invalid(field, format!("`{name}` is there twice")));
             }
             if name == "script" && resolved.is_some() {
-                return Err(invalid(field, format!("`{class}` brings its own `script`")));
+                return Err(Refusal::invalid(field, format!("`{class}` brings its own `script`")));
             }
             let by_script = resolved.as_ref().and_then(|script| script.exports.get(&name)).cloned();
             let wanted = match by_script {
@@ -392,7 +395,10 @@ impl<'c, 'h> Writer<'c, 'h> {
             if class.makable {
                 return Ok(None);
             }
-            return Err(invalid(field, format!("no `{name}` can be made, only what extends it")));
+            return Err(Refusal::invalid(
+                field,
+                format!("no `{name}` can be made, only what extends it"),
+            ));
         }
         self.scripts()?;
         let scripts = self.scripts.take().unwrap_or_default();
@@ -401,9 +407,10 @@ impl<'c, 'h> Writer<'c, 'h> {
         self.scripts = Some(scripts);
         match resolved {
             Some(script) => Ok(Some(script)),
-            None if is_script => {
-                Err(invalid(field, format!("the script class `{name}` extends no resource class")))
-            }
+            None if is_script => Err(Refusal::invalid(
+                field,
+                format!("the script class `{name}` extends no resource class"),
+            )),
             None if self.allow_unknown && is_identifier(name) => Ok(None),
             None => {
                 let message = format!(
@@ -472,7 +479,7 @@ impl<'c, 'h> Writer<'c, 'h> {
             }
         };
         literal::text(value, wanted, "\n", &mut resolve)
-            .map_err(|fault| invalid(field, format!("`{name}`: {}", fault.message)))
+            .map_err(|fault| Refusal::invalid(field, format!("`{name}`: {}", fault.message)))
     }
 
     /// Whether a resource that is named is of a class that the property takes, as far as is known.
@@ -497,7 +504,10 @@ impl<'c, 'h> Writer<'c, 'h> {
         if !known || wanted.split(',').any(|wanted| fits(wanted.trim())) {
             return Ok(());
         }
-        Err(invalid(field, format!("`{name}` takes a `{wanted}`, and a `{given}` was named")))
+        Err(Refusal::invalid(
+            field,
+            format!("`{name}` takes a `{wanted}`, and a `{given}` was named"),
+        ))
     }
 
     /// The id of an external resource, which is noted when it is new.
@@ -579,17 +589,28 @@ fn listed(properties: &Value, field: &str) -> Result<Vec<(String, Value)>, Refus
         Value::Array(items) => {
             for item in items {
                 found.push(pair(item).ok_or_else(|| {
-                    invalid(field, "each item is {\"name\": text, \"value\": any} and no more")
+                    Refusal::invalid(
+                        field,
+                        "each item is {\"name\": text, \"value\": any} and no more",
+                    )
                 })?);
             }
         }
-        _ => return Err(invalid(field, "properties are an object or a list of {name, value}")),
+        _ => {
+            return Err(Refusal::invalid(
+                field,
+                "properties are an object or a list of {name, value}",
+            ));
+        }
     }
     if found.len() > MAX_PROPERTIES {
-        return Err(invalid(field, format!("at most {MAX_PROPERTIES} properties are written")));
+        return Err(Refusal::invalid(
+            field,
+            format!("at most {MAX_PROPERTIES} properties are written"),
+        ));
     }
     if found.iter().any(|(name, _)| name.is_empty() || name.chars().any(char::is_control)) {
-        return Err(invalid(field, "a property's name is one line and not empty"));
+        return Err(Refusal::invalid(field, "a property's name is one line and not empty"));
     }
     Ok(found)
 }

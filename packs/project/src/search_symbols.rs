@@ -10,7 +10,6 @@ use didi_plugin_api::prelude::*;
 use didi_project::walk::{self, File};
 
 use crate::{
-    refuse::invalid,
     scan::{self, READS},
     searching::{self, Out, Search, Searched},
 };
@@ -45,7 +44,7 @@ struct Args {
     #[serde(default = "root")]
     #[schemars(length(min = 6, max = 1024))]
     search_path: String,
-    #[serde(default = "yes")]
+    #[serde(default = "didi_plugin_api::schema::yes")]
     case_sensitive: bool,
     #[serde(default = "max_results")]
     #[schemars(range(min = 1, max = 500))]
@@ -60,10 +59,6 @@ struct Args {
 
 fn root() -> String {
     "res://".into()
-}
-
-fn yes() -> bool {
-    true
 }
 
 fn max_results() -> usize {
@@ -140,7 +135,7 @@ struct Match {
 fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
     let start = walk::folder(ctx, &args.search_path, "search_path")?;
     if args.query.is_empty() || args.query.contains(char::is_whitespace) {
-        return Err(invalid(
+        return Err(Refusal::invalid(
             "query",
             "`query` is no part of a name, which has letters and no blanks",
         ));

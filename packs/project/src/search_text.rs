@@ -14,7 +14,6 @@ use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkMatch};
 
 use crate::{
-    refuse::invalid,
     scan::{self, READS},
     searching::{self, Out, Search, Searched},
 };
@@ -52,7 +51,7 @@ struct Args {
     #[serde(default = "root")]
     #[schemars(length(min = 6, max = 1024))]
     search_path: String,
-    #[serde(default = "yes")]
+    #[serde(default = "didi_plugin_api::schema::yes")]
     case_sensitive: bool,
     #[serde(default = "max_results")]
     #[schemars(range(min = 1, max = 500))]
@@ -65,10 +64,6 @@ struct Args {
 
 fn root() -> String {
     "res://".into()
-}
-
-fn yes() -> bool {
-    true
 }
 
 fn max_results() -> usize {
@@ -143,10 +138,10 @@ fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
 
 fn matcher(args: &Args) -> Result<RegexMatcher, Refusal> {
     if args.query.is_empty() {
-        return Err(invalid("query", "`query` is empty"));
+        return Err(Refusal::invalid("query", "`query` is empty"));
     }
     if args.query.contains(['\n', '\r']) {
-        return Err(invalid(
+        return Err(Refusal::invalid(
             "query",
             "`query` holds a line break, and lines are searched one by one",
         ));
@@ -157,7 +152,9 @@ fn matcher(args: &Args) -> Result<RegexMatcher, Refusal> {
         .word(args.whole_word)
         .line_terminator(Some(b'\n'))
         .build(&args.query)
-        .map_err(|error| invalid("query", format!("`query` can't be searched for: {error}")))
+        .map_err(|error| {
+            Refusal::invalid("query", format!("`query` can't be searched for: {error}"))
+        })
 }
 
 thread_local! {

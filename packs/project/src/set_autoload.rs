@@ -18,14 +18,10 @@ struct Args {
     /// A script or scene.
     #[schemars(length(min = 1, max = 1024))]
     path: String,
-    #[serde(default = "yes")]
+    #[serde(default = "didi_plugin_api::schema::yes")]
     singleton: bool,
     #[serde(default)]
     replace: bool,
-}
-
-fn yes() -> bool {
-    true
 }
 
 pub(crate) fn tool() -> Tool {

@@ -7,13 +7,12 @@ use didi_plugin_api::{
     records::{Kind, Member},
 };
 
-use crate::{refuse::invalid, set_autoload::FILE_NOT_WRITABLE};
+use crate::set_autoload::{EDITOR, FILE_NOT_WRITABLE};
 
 #[cfg(test)]
 mod tests;
 
 const METHOD: &str = "project.setInputAction";
-const EDITOR: &[SessionKind] = &[SessionKind::Editor];
 
 /// The project's entry for the action can't be read.
 const MALFORMED_ENTRY: Code = Code::new(409, "malformed_input_map_entry");
@@ -92,7 +91,7 @@ pub(crate) fn tool() -> Tool {
 
 fn check(args: &Args) -> Result<(), Refusal> {
     if args.action.chars().any(|letter| letter.is_control() || "/=\"".contains(letter)) {
-        return Err(invalid(
+        return Err(Refusal::invalid(
             "action",
             "an action's name holds no control letter and none of `/ = \"`",
         ));
@@ -104,7 +103,7 @@ fn check(args: &Args) -> Result<(), Refusal> {
             let message = format!(
                 "`events[{place}]`: one of `keycode`, `physical_keycode` and `unicode` is needed"
             );
-            return Err(invalid("events", message));
+            return Err(Refusal::invalid("events", message));
         }
     }
     Ok(())

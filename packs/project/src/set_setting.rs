@@ -13,7 +13,7 @@ use didi_formats::{
 use didi_plugin_api::{digest::sha256_hex, prelude::*};
 
 use crate::{
-    refuse::invalid,
+    get_setting::SETTING_NOT_FOUND,
     settings::{self, SETTINGS},
 };
 
@@ -25,8 +25,6 @@ mod tests;
 const METHOD: &str = "project.setSetting";
 const LIMITATION: &str = "without an editor no name can be checked, and types only against the file and the \
                           settings of the engine 4.6.3";
-/// No setting has the name.
-const SETTING_NOT_FOUND: Code = Code::new(404, "setting_not_found");
 /// The setting holds a value of another type.
 const SETTING_TYPE_MISMATCH: Code = Code::new(409, "setting_type_mismatch");
 /// How often a write is tried again when another process was faster.
@@ -179,7 +177,7 @@ fn check(args: &Args) -> Result<(), Refusal> {
     let name = args.setting.as_str();
     if name.chars().any(char::is_control) || name.split('/').any(|part| part.trim().is_empty()) {
         let message = "a setting's name is parts with slashes between them, on one line";
-        return Err(invalid("setting", message));
+        return Err(Refusal::invalid("setting", message));
     }
     for (section, tool) in
         [("autoload", "project_set_autoload"), ("input", "project_set_input_action")]
@@ -192,10 +190,11 @@ fn check(args: &Args) -> Result<(), Refusal> {
         }
     }
     match (&args.value, args.remove) {
-        (Some(_), true) => Err(invalid("remove", "`remove` takes no `value`")),
-        (None, false) => {
-            Err(invalid("value", "`value` is missing or null; a setting is taken away by `remove`"))
-        }
+        (Some(_), true) => Err(Refusal::invalid("remove", "`remove` takes no `value`")),
+        (None, false) => Err(Refusal::invalid(
+            "value",
+            "`value` is missing or null; a setting is taken away by `remove`",
+        )),
         _ => Ok(()),
     }
 }
@@ -240,8 +239,8 @@ fn refused(error: &EditError) -> Refusal {
         EditError::Refused { line, message } => {
             conflict(*line, format!("is not written to, line {line}: {message}"))
         }
-        EditError::Name(_) => invalid("setting", error.to_string()),
-        _ => invalid("value", error.to_string()),
+        EditError::Name(_) => Refusal::invalid("setting", error.to_string()),
+        _ => Refusal::invalid("value", error.to_string()),
     }
 }
 
@@ -276,7 +275,7 @@ fn text_of(name: &str, value: &Value, held: Option<&str>, eol: &str) -> Result<S
                 .with("given_type", fault.given)
                 .field("value")
         }
-        _ => invalid("value", fault.message),
+        _ => Refusal::invalid("value", fault.message),
     })
 }
 

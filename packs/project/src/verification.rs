@@ -20,8 +20,6 @@ use didi_plugin_api::{
 };
 use didi_project::walk::{self, File};
 
-use crate::refuse::invalid;
-
 /// Longest proposed file, in bytes.
 const MAX_CONTENT_BYTES: usize = 1024 * 1024;
 /// Largest file that a proposal replaces, in bytes.
@@ -147,20 +145,20 @@ pub(crate) fn check<'a>(
         let first = path.trim_start_matches("res://").split('/').next().unwrap_or_default();
         if [".git", ".godot", ".didi"].contains(&first.to_ascii_lowercase().as_str()) {
             let message = format!("`{path}` lies in `{first}`, which tools do not write");
-            return Err(invalid("changes", message));
+            return Err(Refusal::invalid("changes", message));
         }
         if path == "res://" || place.is_dir() {
-            return Err(invalid("changes", format!("`{path}` is a folder")));
+            return Err(Refusal::invalid("changes", format!("`{path}` is a folder")));
         }
         if change.content.len() > MAX_CONTENT_BYTES {
             let size = change.content.len();
             let message = format!(
                 "`{path}` would have {size} bytes, and at most {MAX_CONTENT_BYTES} are taken"
             );
-            return Err(invalid("changes", message));
+            return Err(Refusal::invalid("changes", message));
         }
         if checked.iter().any(|one| one.path.to_lowercase() == path.to_lowercase()) {
-            return Err(invalid("changes", format!("`{path}` is named twice")));
+            return Err(Refusal::invalid("changes", format!("`{path}` is named twice")));
         }
         let before = if place.is_file() { Some(place.read(MAX_REPLACED_BYTES)?) } else { None };
         checked.push(Checked { path, content: &change.content, before });
@@ -169,7 +167,7 @@ pub(crate) fn check<'a>(
         let place = ctx.project().resolve(scene, "run_scene")?;
         let path = place.res_path();
         if !matches!(place.extension().as_str(), "tscn" | "scn") {
-            return Err(invalid("run_scene", format!("`{path}` is no .tscn or .scn")));
+            return Err(Refusal::invalid("run_scene", format!("`{path}` is no .tscn or .scn")));
         }
         if !place.is_file() && !checked.iter().any(|one| one.path == path) {
             return Err(

@@ -44,10 +44,10 @@ struct Args {
     #[serde(default = "default_timeout_seconds")]
     #[schemars(range(min = 1, max = 120))]
     timeout_seconds: u64,
-    #[serde(default = "yes")]
+    #[serde(default = "didi_plugin_api::schema::yes")]
     headless: bool,
     // Printed errors make the run a failure.
-    #[serde(default = "yes")]
+    #[serde(default = "didi_plugin_api::schema::yes")]
     break_on_error: bool,
     /// Leaves it running, attached, for other tools to drive.
     #[serde(default)]
@@ -63,10 +63,6 @@ struct Args {
 
 fn default_timeout_seconds() -> u64 {
     10
-}
-
-fn yes() -> bool {
-    true
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -173,7 +169,7 @@ pub(crate) fn project_scene(ctx: &Ctx<'_>, path: &str) -> Result<ProjectPath, Re
     let shown = place.res_path();
     if !matches!(place.extension().as_str(), "tscn" | "scn") {
         let message = format!("`{shown}` is not a scene, whose path ends in `.tscn` or `.scn`");
-        return Err(Refusal::new(codes::INVALID_ARGUMENTS, message).field("scene_path"));
+        return Err(Refusal::invalid("scene_path", message));
     }
     if !place.is_file() {
         return Err(Refusal::new(codes::NOT_FOUND, format!("no scene `{shown}` in the project"))
@@ -184,8 +180,7 @@ pub(crate) fn project_scene(ctx: &Ctx<'_>, path: &str) -> Result<ProjectPath, Re
 }
 
 fn fixed_fps(ctx: &Ctx<'_>, args: &Args) -> Result<Option<u32>, Refusal> {
-    let wrong =
-        |message: String| Err(Refusal::new(codes::INVALID_ARGUMENTS, message).field("fixed_fps"));
+    let wrong = |message: String| Err(Refusal::invalid("fixed_fps", message));
     let frames = match args.fixed_fps {
         None | Some(FixedFps::OfProject(false)) => return Ok(None),
         Some(FixedFps::OfProject(true)) => physics_fps(ctx)?,

@@ -25,8 +25,6 @@ mod tests;
 const GAME: &[SessionKind] = &[SessionKind::Game];
 const BOTH: &[SessionKind] = &[SessionKind::Editor, SessionKind::Game];
 
-/// The attached engine is an editor.
-const SESSION_KIND_REJECTED: Code = Code::new(409, "session_kind_rejected");
 /// The game holds as much input as it can.
 const INPUT_QUEUE_FULL: Code = Code::new(409, "input_queue_full");
 
@@ -51,9 +49,4 @@ pub(crate) fn tools() -> Vec<Tool> {
 fn pause_state(ctx: &Ctx<'_>) -> Result<Target, Refusal> {
     let mut said = ctx.bridge_call(get_tree::METHOD, json!({"max_depth": 0}))?;
     Ok(Target::read("the running game", true, json!({"paused": said["paused"].take()})))
-}
-
-/// An argument that can't be used.
-fn invalid(field: &str, message: impl Into<String>) -> Refusal {
-    Refusal::new(codes::INVALID_ARGUMENTS, message).field(field)
 }

@@ -41,15 +41,11 @@ struct Args {
     // What a kind needs and lacks is refused by name.
     #[schemars(length(min = 1, max = 64))]
     steps: Vec<Step>,
-    #[serde(default = "yes")]
+    #[serde(default = "didi_plugin_api::schema::yes")]
     headless: bool,
     #[serde(default = "minute")]
     #[schemars(range(min = 5, max = 300))]
     timeout_seconds: u64,
-}
-
-fn yes() -> bool {
-    true
 }
 
 fn minute() -> u64 {

@@ -40,7 +40,7 @@ struct Args {
     #[schemars(length(min = 1, max = 64), inner(length(max = 128)))]
     class_filter: Option<Vec<String>>,
     // Of files only: the live walk has none.
-    #[serde(default = "yes")]
+    #[serde(default = "didi_plugin_api::schema::yes")]
     include_properties: bool,
     /// Counts, not a tree.
     #[serde(default)]
@@ -53,10 +53,6 @@ fn default_root_path() -> String {
 
 fn default_max_depth() -> usize {
     10
-}
-
-fn yes() -> bool {
-    true
 }
 
 // The tree is a plain object in the published schema: it nests, and a schema that nests needs a reference.
@@ -128,7 +124,7 @@ fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
     if args.summary && (args.max_nodes.is_some() || args.class_filter.is_some()) {
         let field = if args.max_nodes.is_some() { "max_nodes" } else { "class_filter" };
         let message = format!("`summary` counts all nodes, and `{field}` can't be sent beside it");
-        return Err(Refusal::new(codes::INVALID_ARGUMENTS, message).field(field));
+        return Err(Refusal::invalid(field, message));
     }
     if ctx.mode() == Mode::Live && !file::is_resource(&args.root_path) {
         return live(ctx, &args);

@@ -56,6 +56,7 @@ mod undo;
 mod tests;
 
 pub(crate) const EDITOR: &[SessionKind] = &[SessionKind::Editor];
+const GAME: &[SessionKind] = &[SessionKind::Game];
 pub(crate) const BOTH: &[SessionKind] = &[SessionKind::Editor, SessionKind::Game];
 
 /// The tools, in listing order.
@@ -148,14 +149,8 @@ fn check_scene_path(path: &str) -> Result<(), Refusal> {
     if path.starts_with("res://") && ending.is_some_and(|ending| ending == "tscn") {
         return Ok(());
     }
-    Err(invalid("scene_path", format!("`{path}` is no `res://` path that ends in `.tscn`")))
-}
-
-fn yes() -> bool {
-    true
-}
-
-/// An argument that can't be used.
-fn invalid(field: &str, message: impl Into<String>) -> Refusal {
-    Refusal::new(codes::INVALID_ARGUMENTS, message).field(field)
+    Err(Refusal::invalid(
+        "scene_path",
+        format!("`{path}` is no `res://` path that ends in `.tscn`"),
+    ))
 }

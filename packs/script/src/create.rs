@@ -71,9 +71,7 @@ struct Previous {
 fn place(ctx: &Ctx<'_>, args: &Args) -> Result<Place, Refusal> {
     let path = ctx.project().resolve(&args.script_path, "script_path")?;
     let shown = path.res_path();
-    let unusable = |why: &str| {
-        Err(Refusal::new(codes::INVALID_ARGUMENTS, format!("`{shown}` {why}")).field("script_path"))
-    };
+    let unusable = |why: &str| Err(Refusal::invalid("script_path", format!("`{shown}` {why}")));
     if path.extension() != "gd" {
         return unusable("is not a script's path, which ends in `.gd`");
     }

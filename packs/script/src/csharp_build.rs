@@ -138,7 +138,7 @@ fn project_file(ctx: &Ctx<'_>, named: Option<&str>) -> Result<ProjectPath, Refus
     let shown = place.res_path();
     if !matches!(place.extension().as_str(), "sln" | "csproj") {
         let message = format!("`{shown}` is neither a `.sln` nor a `.csproj` file");
-        return Err(Refusal::new(codes::INVALID_ARGUMENTS, message).field("project_file"));
+        return Err(Refusal::invalid("project_file", message));
     }
     if !place.is_file() {
         let message = format!("there is no file `{shown}`");

@@ -90,7 +90,7 @@ fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
     let shader_path = place.res_path();
     if place.extension() != "gdshader" {
         let message = format!("`{shader_path}` is not a `.gdshader` file");
-        return Err(Refusal::new(codes::INVALID_ARGUMENTS, message).field("shader_path"));
+        return Err(Refusal::invalid("shader_path", message));
     }
     let sources = includes::gather(ctx, &place)?;
     let engine = ctx.engine()?;

@@ -14,7 +14,7 @@ pub(crate) fn place(ctx: &Ctx<'_>, path: &str) -> Result<ProjectPath, Refusal> {
         return Ok(place);
     }
     let message = format!("`{}` is not a `.gd` script", place.res_path());
-    Err(Refusal::new(codes::INVALID_ARGUMENTS, message).field("file_path"))
+    Err(Refusal::invalid("file_path", message))
 }
 
 /// The bytes of a script's file.
@@ -25,7 +25,7 @@ pub(crate) fn read(ctx: &Ctx<'_>, place: &ProjectPath) -> Result<Vec<u8>, Refusa
 /// The refusal of a call that names no script.
 pub(crate) fn neither() -> Refusal {
     let message = "neither `file_path` nor `source_text` was sent, and one of them is needed";
-    Refusal::new(codes::INVALID_ARGUMENTS, message).field("file_path")
+    Refusal::invalid("file_path", message)
 }
 
 /// The refusal of bytes that are no script.

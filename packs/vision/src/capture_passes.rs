@@ -52,7 +52,7 @@ pub(crate) fn tool() -> Tool {
 fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
     if args.depth_far.is_some_and(|far| far <= 0.0) {
         let message = "`depth_far` is a distance, which is above 0";
-        return Err(Refusal::new(codes::INVALID_ARGUMENTS, message).field("depth_far"));
+        return Err(Refusal::invalid("depth_far", message));
     }
     if ctx.mode() == Mode::Live {
         return ctx.answer_of_engine(METHOD, args);

@@ -4,7 +4,7 @@
 
 use didi_plugin_api::prelude::*;
 
-use crate::{EDITOR, invalid};
+use crate::EDITOR;
 
 const METHOD: &str = "vision.toggleDebugDraw";
 
@@ -33,7 +33,7 @@ pub(crate) fn tool() -> Tool {
     .checked(|args: &Args| {
         if args.collision_shapes.is_none() && args.navigation_mesh.is_none() {
             let message = "one of `collision_shapes` and `navigation_mesh` is needed";
-            return Err(invalid("collision_shapes", message));
+            return Err(Refusal::invalid("collision_shapes", message));
         }
         Ok(())
     })

@@ -6,7 +6,7 @@
 
 use didi_plugin_api::{prelude::*, records::Kind};
 
-use crate::{EDITOR, invalid};
+use crate::EDITOR;
 
 const RENDER: &str = "preview.renderGhost";
 const CLEAR: &str = "preview.clearGhosts";
@@ -39,12 +39,8 @@ struct Render {
     /// `{position, size, rotation_degrees, kind: addition|translation|deletion, color, label}`; all 2D or all 3D.
     #[schemars(length(min = 1, max = 64))]
     previews: Vec<Record>,
-    #[serde(default = "yes")]
+    #[serde(default = "didi_plugin_api::schema::yes")]
     replace: bool,
-}
-
-fn yes() -> bool {
-    true
 }
 
 #[derive(Deserialize, Serialize, JsonSchema)]
@@ -99,7 +95,7 @@ fn check(args: &Render) -> Result<(), Refusal> {
         } else {
             continue;
         };
-        return Err(invalid("previews", format!("`previews[{place}]`: {fault}")));
+        return Err(Refusal::invalid("previews", format!("`previews[{place}]`: {fault}")));
     }
     Ok(())
 }

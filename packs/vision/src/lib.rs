@@ -17,11 +17,6 @@ mod tests;
 
 const EDITOR: &[SessionKind] = &[SessionKind::Editor];
 
-/// An argument that can't be used.
-fn invalid(field: &str, message: impl Into<String>) -> Refusal {
-    Refusal::new(codes::INVALID_ARGUMENTS, message).field(field)
-}
-
 /// The pack.
 pub struct VisionPack;
 

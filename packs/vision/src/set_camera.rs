@@ -4,16 +4,13 @@
 
 use didi_plugin_api::prelude::*;
 
-use crate::{EDITOR, invalid};
+use crate::EDITOR;
 
 const METHOD: &str = "vision.setCameraTransform";
 
 /// Farthest place, and widest turn in degrees.
 const FAR: f64 = 1_000_000.0;
 const MOST_DEGREES: f64 = 360_000.0;
-
-/// The node is no camera.
-const NO_CAMERA: Code = Code::new(404, "camera_path_does_not_resolve_to_camera3d");
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -59,17 +56,20 @@ pub(crate) fn tool() -> Tool {
         codes::NO_EDITED_SCENE,
         codes::NOT_FOUND,
         codes::NODE_NOT_OWNED,
-        NO_CAMERA,
+        codes::NO_CAMERA,
     ])
 }
 
 fn check(args: &Args) -> Result<(), Refusal> {
     if !args.position.is_within(FAR) {
-        return Err(invalid("position", format!("`position` lies farther out than {FAR}")));
+        return Err(Refusal::invalid(
+            "position",
+            format!("`position` lies farther out than {FAR}"),
+        ));
     }
     if args.rotation_degrees.is_some_and(|turn| !turn.is_within(MOST_DEGREES)) {
         let message = format!("`rotation_degrees` is within {MOST_DEGREES}");
-        return Err(invalid("rotation_degrees", message));
+        return Err(Refusal::invalid("rotation_degrees", message));
     }
     Ok(())
 }

@@ -118,7 +118,7 @@ fn target(ctx: &Ctx<'_>, args: &Args) -> Result<ProjectPath, Refusal> {
     let shown = target.res_path();
     if shown == LAB_PATH {
         let message = format!("`{shown}` is the lab itself, which can't stand in itself");
-        return Err(Refusal::new(codes::INVALID_ARGUMENTS, message).field(field));
+        return Err(Refusal::invalid(field, message));
     }
     if !target.is_file() {
         return Err(Refusal::new(

@@ -296,7 +296,7 @@ fn a_step_of_another_scene_is_not_taken_back() {
     assert_eq!(first["version"], second["version"], "both are the first step of their scene");
     assert_ne!(first["history_id"], second["history_id"]);
     let refused = client.ask("editor.undo", json!({ "journal_entry": first })).unwrap_err();
-    assert_eq!(refused.code_name(), Some("undo_entry_later_history"), "{refused:?}");
+    assert_eq!(refused.code_name(), Some("undo_entry_blocked"), "{refused:?}");
     let there = json!({"target_node": "Step", "property_name": "name"});
     client.done("scene.getProperty", there);
     client.done("editor.undo", json!({ "journal_entry": second }));

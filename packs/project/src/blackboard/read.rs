@@ -35,14 +35,10 @@ struct Args {
     #[schemars(length(max = 512))]
     path: Option<String>,
     /// false: one level.
-    #[serde(default = "yes")]
+    #[serde(default = "didi_plugin_api::schema::yes")]
     deep: bool,
     #[serde(default)]
     include_metadata: bool,
-}
-
-fn yes() -> bool {
-    true
 }
 
 #[derive(Default, Serialize, JsonSchema)]

@@ -5,13 +5,10 @@
 use didi_plugin_api::prelude::*;
 
 use super::{TASK_REFUSALS, default_board, task_subject, task_value};
-use crate::{
-    board::{
-        Board,
-        store::{self, Edit},
-        tasks::Claim,
-    },
-    refuse::invalid,
+use crate::board::{
+    Board,
+    store::{self, Edit},
+    tasks::Claim,
 };
 
 /// Longest lease, in seconds: 24 hours.
@@ -90,7 +87,7 @@ fn preview(ctx: &Ctx<'_>, args: Args) -> Result<Target, Refusal> {
 fn edit(board: &mut Board, args: &Args) -> Result<Edit<Claim>, Refusal> {
     if !(1..=MAX_LEASE_SECONDS).contains(&args.lease_seconds) {
         let message = format!("`lease_seconds` is 1 to {MAX_LEASE_SECONDS}");
-        return Err(invalid("lease_seconds", message));
+        return Err(Refusal::invalid("lease_seconds", message));
     }
     let lease_ms = args.lease_seconds * 1_000;
     let claim =

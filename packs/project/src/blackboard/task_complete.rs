@@ -5,12 +5,9 @@
 use didi_plugin_api::prelude::*;
 
 use super::{TASK_REFUSALS, default_board, task_subject, task_value};
-use crate::{
-    board::{
-        Board, MAX_VALUE_BYTES,
-        store::{self, Edit},
-    },
-    refuse::invalid,
+use crate::board::{
+    Board, MAX_VALUE_BYTES,
+    store::{self, Edit},
 };
 
 pub(crate) fn tool() -> Tool {
@@ -62,7 +59,7 @@ fn check(args: &Args) -> Result<(), Refusal> {
     if size > MAX_VALUE_BYTES {
         let message =
             format!("`artifacts` has {size} bytes, and at most {MAX_VALUE_BYTES} are taken");
-        return Err(invalid("artifacts", message));
+        return Err(Refusal::invalid("artifacts", message));
     }
     Ok(())
 }

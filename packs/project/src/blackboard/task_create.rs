@@ -5,13 +5,10 @@
 use didi_plugin_api::prelude::*;
 
 use super::{CHANGE_REFUSALS, default_board, task_subject, task_value};
-use crate::{
-    board::{
-        Board,
-        store::{self, Edit},
-        tasks::{MAX_DEPENDENCIES, MAX_TAGS, NewTask},
-    },
-    refuse::invalid,
+use crate::board::{
+    Board,
+    store::{self, Edit},
+    tasks::{MAX_DEPENDENCIES, MAX_TAGS, NewTask},
 };
 
 pub(crate) fn tool() -> Tool {
@@ -80,10 +77,10 @@ fn preview(ctx: &Ctx<'_>, args: Args) -> Result<Target, Refusal> {
 fn check(args: &Args) -> Result<(), Refusal> {
     if args.dependencies.len() > MAX_DEPENDENCIES {
         let message = format!("a task waits on at most {MAX_DEPENDENCIES} tasks");
-        return Err(invalid("dependencies", message));
+        return Err(Refusal::invalid("dependencies", message));
     }
     if args.tags.len() > MAX_TAGS {
-        return Err(invalid("tags", format!("a task carries at most {MAX_TAGS} tags")));
+        return Err(Refusal::invalid("tags", format!("a task carries at most {MAX_TAGS} tags")));
     }
     Ok(())
 }

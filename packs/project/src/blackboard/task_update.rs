@@ -7,13 +7,10 @@ use didi_plugin_api::prelude::*;
 use super::{
     TASK_REFUSALS, default_board, task_claim::MAX_LEASE_SECONDS, task_subject, task_value,
 };
-use crate::{
-    board::{
-        Board,
-        store::{self, Edit},
-        tasks::{Report, Status},
-    },
-    refuse::invalid,
+use crate::board::{
+    Board,
+    store::{self, Edit},
+    tasks::{Report, Status},
 };
 
 pub(crate) fn tool() -> Tool {
@@ -79,11 +76,11 @@ fn report(args: &Args) -> Result<Report, Refusal> {
     let renew = args.renew_lease_seconds;
     if args.progress.is_none() && args.note.is_none() && args.status.is_none() && renew.is_none() {
         let message = "nothing was sent to record; `progress`, `note`, `status` and `renew_lease_seconds` are taken";
-        return Err(invalid("progress", message));
+        return Err(Refusal::invalid("progress", message));
     }
     if renew.is_some_and(|seconds| !(1..=MAX_LEASE_SECONDS).contains(&seconds)) {
         let message = format!("`renew_lease_seconds` is 1 to {MAX_LEASE_SECONDS}");
-        return Err(invalid("renew_lease_seconds", message));
+        return Err(Refusal::invalid("renew_lease_seconds", message));
     }
     Ok(Report {
         progress: args.progress,

@@ -5,13 +5,10 @@
 use didi_plugin_api::prelude::*;
 
 use super::{CHANGE_REFUSALS, default_board, state_subject};
-use crate::{
-    board::{
-        Board, Entry, Who, check_value,
-        path::BoardPath,
-        store::{self, Edit},
-    },
-    refuse::invalid,
+use crate::board::{
+    Board, Entry, Who, check_value,
+    path::BoardPath,
+    store::{self, Edit},
 };
 
 /// Longest time to live, in seconds: 30 days.
@@ -96,11 +93,17 @@ fn preview(ctx: &Ctx<'_>, args: Args) -> Result<Target, Refusal> {
 fn checked_path(args: &Args) -> Result<BoardPath, Refusal> {
     let path = BoardPath::parse(&args.path, "path")?;
     if path.is_board() {
-        return Err(invalid("path", "the whole board can't be written, only a path on it"));
+        return Err(Refusal::invalid(
+            "path",
+            "the whole board can't be written, only a path on it",
+        ));
     }
-    check_value(&path, &args.value.0).map_err(|why| invalid("value", why))?;
+    check_value(&path, &args.value.0).map_err(|why| Refusal::invalid("value", why))?;
     if args.ttl_seconds.is_some_and(|ttl| !(1..=MAX_TTL_SECONDS).contains(&ttl)) {
-        return Err(invalid("ttl_seconds", format!("`ttl_seconds` is 1 to {MAX_TTL_SECONDS}")));
+        return Err(Refusal::invalid(
+            "ttl_seconds",
+            format!("`ttl_seconds` is 1 to {MAX_TTL_SECONDS}"),
+        ));
     }
     Ok(path)
 }
@@ -114,7 +117,7 @@ fn edit(board: &mut Board, path: &BoardPath, args: &Args) -> Result<Edit<Option<
     board
         .put(path, args.value.0.clone(), &who, expires_at_ms)
         .map(Edit::Changed)
-        .map_err(|why| invalid("path", why))
+        .map_err(|why| Refusal::invalid("path", why))
 }
 
 fn refuse_stale(board: &Board, path: &BoardPath, expected: u64) -> Result<(), Refusal> {

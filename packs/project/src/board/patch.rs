@@ -58,7 +58,7 @@ pub(crate) fn apply(board: &mut Board, all: &[Operation], who: &Who) -> Result<b
     if all.is_empty() || all.len() > MAX_OPERATIONS {
         let message =
             format!("{} operations were sent, and 1 to {MAX_OPERATIONS} are taken", all.len());
-        return Err(crate::refuse::invalid("operations", message));
+        return Err(Refusal::invalid("operations", message));
     }
     for (index, operation) in all.iter().enumerate() {
         one(board, operation, who).map_err(|stop| refusal(index, operation, stop))?;

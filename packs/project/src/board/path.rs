@@ -6,8 +6,6 @@ use std::fmt;
 
 use didi_plugin_api::prelude::*;
 
-use crate::refuse::invalid;
-
 /// Most parts of a path, and so the deepest nesting of a board, in levels.
 pub(crate) const MAX_PARTS: usize = 32;
 
@@ -22,15 +20,15 @@ impl BoardPath {
             return Ok(BoardPath::default());
         }
         if text.is_empty() || text.starts_with('/') {
-            return Self::pointer(text).map_err(|why| invalid(field, why));
+            return Self::pointer(text).map_err(|why| Refusal::invalid(field, why));
         }
         let mark = if text.contains('/') { '/' } else { '.' };
         let parts: Vec<String> = text.split(mark).map(Into::into).collect();
         if parts.iter().any(String::is_empty) {
             let why = format!("`{text}` has an empty part; a path reads `a.b.c` or `/a/b/c`");
-            return Err(invalid(field, why));
+            return Err(Refusal::invalid(field, why));
         }
-        Self::of(parts, text).map_err(|why| invalid(field, why))
+        Self::of(parts, text).map_err(|why| Refusal::invalid(field, why))
     }
 
     /// Reads a JSON pointer (RFC 6901).

@@ -10,7 +10,6 @@ use std::time::Duration;
 use didi_plugin_api::{digest::sha256_hex, prelude::*};
 
 use super::{Board, MAX_BOARD_BYTES};
-use crate::refuse::invalid;
 
 /// How often a change is tried before the board counts as busy.
 const TRIES: u64 = 40;
@@ -113,7 +112,7 @@ fn place(ctx: &Ctx<'_>, name: &str) -> Result<ProjectPath, Refusal> {
             "`{}` is no name of a board: 1 to {MAX_NAME_CHARS} letters, digits, `_` and `-`",
             name.escape_debug()
         );
-        return Err(invalid("board", message));
+        return Err(Refusal::invalid("board", message));
     }
     ctx.project().resolve(&format!("res://.didi/blackboard/{name}.json"), "board")
 }

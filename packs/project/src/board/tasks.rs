@@ -10,7 +10,6 @@ use didi_plugin_api::prelude::*;
 use serde_json::Map;
 
 use super::Board;
-use crate::refuse::invalid;
 
 /// Most tasks of a board.
 const MAX_TASKS: usize = 2_000;
@@ -182,7 +181,7 @@ impl Board {
         let Some(id) = wanted else { return Ok(self.next_id()) };
         if id.is_empty() || id.chars().count() > MAX_ID_CHARS {
             let message = format!("`task_id` has to have 1 to {MAX_ID_CHARS} characters");
-            return Err(invalid("task_id", message));
+            return Err(Refusal::invalid("task_id", message));
         }
         if self.task(&id).is_some() {
             let message = format!("the board has a task `{id}` already");
@@ -205,7 +204,7 @@ impl Board {
 
     fn check_dependencies(&self, id: &str, dependencies: &[String]) -> Result<(), Refusal> {
         if dependencies.iter().any(|other| other == id) {
-            return Err(invalid("dependencies", format!("`{id}` can't wait on itself")));
+            return Err(Refusal::invalid("dependencies", format!("`{id}` can't wait on itself")));
         }
         let unknown: Vec<&str> = dependencies
             .iter()
@@ -224,7 +223,7 @@ impl Board {
         if self.waits_on(dependencies, id) {
             let message =
                 format!("one of these tasks waits on `{id}`, so none of them could begin");
-            return Err(invalid("dependencies", message));
+            return Err(Refusal::invalid("dependencies", message));
         }
         Ok(())
     }
@@ -292,7 +291,7 @@ impl Board {
         let at = self.find(id)?;
         let task = &self.tasks[at];
         if let Some(tag) = tag.filter(|tag| !task.has_tag(tag)) {
-            return Err(invalid("tag", format!("`{id}` does not carry the tag `{tag}`")));
+            return Err(Refusal::invalid("tag", format!("`{id}` does not carry the tag `{tag}`")));
         }
         match task.status {
             Status::Pending | Status::NeedsReview | Status::Failed => Ok(at),
@@ -338,7 +337,7 @@ impl Board {
     ) -> Result<(), Refusal> {
         if report.status.is_some() && report.renew_ms.is_some() {
             let message = "`renew_lease_seconds` can't go with `status`, which ends the lease";
-            return Err(invalid("renew_lease_seconds", message));
+            return Err(Refusal::invalid("renew_lease_seconds", message));
         }
         let at = self.held(id, agent_id)?;
         if report.note.is_some() && self.tasks[at].notes.len() >= MAX_NOTES {

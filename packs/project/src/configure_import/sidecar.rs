@@ -51,7 +51,7 @@ pub(super) fn read(ctx: &Ctx<'_>, place: &ProjectPath) -> Result<Vec<u8>, Refusa
 pub(super) fn plan(ctx: &Ctx<'_>, asset: &str, options: &Record) -> Result<Plan, Refusal> {
     if options.0.is_empty() || options.0.len() > MAX_OPTIONS {
         let message = format!("1 to {MAX_OPTIONS} options are taken");
-        return Err(crate::refuse::invalid("options", message));
+        return Err(Refusal::invalid("options", message));
     }
     let place = ctx.project().resolve(&format!("{asset}.import"), "asset_path")?;
     if !place.real().is_file() {

@@ -22,7 +22,6 @@ use memchr::memmem;
 
 use crate::{
     references::{self, Reference, folder_of},
-    refuse::invalid,
     scan::{self, CHANGES, Project, Wanted},
     settings::SETTINGS,
 };
@@ -156,10 +155,10 @@ fn check(ctx: &Ctx<'_>, from: &str, to: &str) -> Result<Asked, Refusal> {
         } else {
             format!("`{shown}` goes through a link to `{real}`, which would be moved instead")
         };
-        return Err(invalid("from", why));
+        return Err(Refusal::invalid("from", why));
     }
     if shown == wanted {
-        return Err(invalid("to", format!("`{wanted}` is where it is already")));
+        return Err(Refusal::invalid("to", format!("`{wanted}` is where it is already")));
     }
     let only_letters = shown.to_lowercase() == wanted.to_lowercase();
     let free = is_nothing(ctx, &target)? && (source.is_dir() || !target.real().exists());
@@ -207,16 +206,19 @@ fn refuse_kept(path: &str, field: &str) -> Result<(), Refusal> {
     let inner = path.trim_start_matches("res://");
     let first = inner.split('/').next().unwrap_or_default().to_ascii_lowercase();
     if inner.is_empty() {
-        return Err(invalid(field, "the project's own folder can't be moved or replaced"));
+        return Err(Refusal::invalid(field, "the project's own folder can't be moved or replaced"));
     }
     if KEPT.contains(&first.as_str()) {
-        return Err(invalid(
+        return Err(Refusal::invalid(
             field,
             format!("`{path}` lies in `{first}`, which tools do not write"),
         ));
     }
     if path == SETTINGS || path == "res://export_presets.cfg" {
-        return Err(invalid(field, format!("the engine looks for `{path}` at this very place")));
+        return Err(Refusal::invalid(
+            field,
+            format!("the engine looks for `{path}` at this very place"),
+        ));
     }
     Ok(())
 }
@@ -226,7 +228,7 @@ fn refuse_sidecar(ctx: &Ctx<'_>, path: &str) -> Result<(), Refusal> {
         let Some(owner) = path.strip_suffix(ending) else { continue };
         if ctx.project().resolve(owner, "from")?.is_file() {
             let message = format!("`{path}` moves along with `{owner}`, which is to be named");
-            return Err(invalid("from", message));
+            return Err(Refusal::invalid("from", message));
         }
     }
     Ok(())
@@ -240,7 +242,10 @@ fn refuse_ignored(ctx: &Ctx<'_>, to: &str) -> Result<(), Refusal> {
         let real = ctx.project().resolve(folder, "to")?;
         let real = real.real();
         if hidden || real.join(".gdignore").exists() || real.join("project.godot").exists() {
-            return Err(invalid("to", format!("the engine does not look into `{folder}`")));
+            return Err(Refusal::invalid(
+                "to",
+                format!("the engine does not look into `{folder}`"),
+            ));
         }
         folder = folder_of(folder);
     }
@@ -256,7 +261,7 @@ fn refuse_overlaps(asked: &[Asked]) -> Result<(), Refusal> {
     for (index, one) in asked.iter().enumerate() {
         if one.folder && within(&one.to, &one.from) {
             let message = format!("`{}` can't be moved into itself", one.from);
-            return Err(invalid("moves", message));
+            return Err(Refusal::invalid("moves", message));
         }
         for (other_index, other) in asked.iter().enumerate() {
             let twice = index < other_index
@@ -271,7 +276,7 @@ fn refuse_overlaps(asked: &[Asked]) -> Result<(), Refusal> {
                     "the moves of `{}` and `{}` overlap; make them in calls of their own",
                     one.from, other.from
                 );
-                return Err(invalid("moves", message));
+                return Err(Refusal::invalid("moves", message));
             }
         }
     }
@@ -289,7 +294,7 @@ fn moved_files(ctx: &Ctx<'_>, asked: &[Asked]) -> Result<BTreeMap<String, String
         }
         if map.len() > MAX_FILES {
             let message = format!("more than {MAX_FILES} files would move in one call");
-            return Err(invalid("moves", message));
+            return Err(Refusal::invalid("moves", message));
         }
     }
     let mut places: BTreeSet<&str> = BTreeSet::new();
@@ -329,10 +334,10 @@ fn files_below(
             "`{}` holds links, names that are not UTF-8 or folders that can't be read",
             one.from
         );
-        return Err(invalid("from", message));
+        return Err(Refusal::invalid("from", message));
     }
     if map.len() == before {
-        return Err(invalid("from", format!("`{}` holds no file", one.from)));
+        return Err(Refusal::invalid("from", format!("`{}` holds no file", one.from)));
     }
     Ok(())
 }

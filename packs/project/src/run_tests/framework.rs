@@ -121,7 +121,7 @@ pub(super) fn paths(
         }
         if framework == Framework::Gut && path.contains(',') {
             let message = format!("`{path}` holds a comma, with which GUT parts paths");
-            return Err(Refusal::new(codes::INVALID_ARGUMENTS, message).field("paths"));
+            return Err(Refusal::invalid("paths", message));
         }
         if found.iter().all(|one| one.path != path) {
             found.push(TestPath { path, place });

@@ -82,6 +82,5 @@ fn opens(arg: &str) -> bool {
 
 fn wrong(arg: &str, why: &str) -> Result<(), Refusal> {
     let shown: String = arg.escape_debug().take(120).collect();
-    Err(Refusal::new(codes::INVALID_ARGUMENTS, format!("`{shown}` in `extra_args` {why}"))
-        .field(FIELD))
+    Err(Refusal::invalid(FIELD, format!("`{shown}` in `extra_args` {why}")))
 }

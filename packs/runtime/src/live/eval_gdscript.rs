@@ -4,7 +4,7 @@
 
 use didi_plugin_api::prelude::*;
 
-use super::{BOTH, invalid};
+use super::BOTH;
 
 const METHOD: &str = "runtime.evalGdscript";
 
@@ -63,7 +63,10 @@ pub(crate) fn tool() -> Tool {
 
 fn check(args: &Args) -> Result<(), Refusal> {
     if args.expression.len() > MAX_BYTES {
-        return Err(invalid("expression", format!("an expression has at most {MAX_BYTES} bytes")));
+        return Err(Refusal::invalid(
+            "expression",
+            format!("an expression has at most {MAX_BYTES} bytes"),
+        ));
     }
     Ok(())
 }

@@ -4,7 +4,7 @@
 
 use didi_plugin_api::{prelude::*, records::Kind};
 
-use super::{GAME, INPUT_QUEUE_FULL, SESSION_KIND_REJECTED, invalid};
+use super::{GAME, INPUT_QUEUE_FULL};
 
 const METHOD: &str = "runtime.exploreScene";
 
@@ -47,9 +47,9 @@ struct Args {
     #[serde(default = "thousandth")]
     #[schemars(extend("minimum" = 0))]
     movement_epsilon: f64,
-    #[serde(default = "yes")]
+    #[serde(default = "didi_plugin_api::schema::yes")]
     pause_on_stuck: bool,
-    #[serde(default = "yes")]
+    #[serde(default = "didi_plugin_api::schema::yes")]
     stop_on_engine_error: bool,
     #[serde(default = "one")]
     seed: u64,
@@ -65,10 +65,6 @@ fn quarter() -> u32 {
 
 fn thousandth() -> f64 {
     0.001
-}
-
-fn yes() -> bool {
-    true
 }
 
 fn one() -> u64 {
@@ -89,7 +85,7 @@ pub(crate) fn tool() -> Tool {
         codes::INVALID_ARGUMENTS,
         codes::NOT_CONNECTED,
         codes::NOT_FOUND,
-        SESSION_KIND_REJECTED,
+        codes::SESSION_KIND_REJECTED,
         INPUT_QUEUE_FULL,
         PAUSED,
         ACTIVE,
@@ -109,10 +105,10 @@ fn check(args: &Args) -> Result<(), Refusal> {
     let twice = |place: usize| args.actions[..place].contains(&args.actions[place]);
     if let Some(place) = (0..args.actions.len()).find(|place| twice(*place)) {
         let message = format!("the action `{}` is named twice", args.actions[place]);
-        return Err(invalid("actions", message));
+        return Err(Refusal::invalid("actions", message));
     }
     if args.stuck_ms.is_some_and(|stuck_ms| stuck_ms > args.duration_ms) {
-        return Err(invalid("stuck_ms", "`stuck_ms` can't be more than `duration_ms`"));
+        return Err(Refusal::invalid("stuck_ms", "`stuck_ms` can't be more than `duration_ms`"));
     }
     Ok(())
 }

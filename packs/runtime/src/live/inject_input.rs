@@ -4,12 +4,9 @@
 
 use didi_plugin_api::{prelude::*, records::Kind};
 
-use super::{GAME, INPUT_QUEUE_FULL, SESSION_KIND_REJECTED};
+use super::{GAME, INPUT_QUEUE_FULL};
 
 const METHOD: &str = "runtime.injectInput";
-
-/// Whether the game got the input is not known.
-const UNKNOWN_OUTCOME: Code = Code::new(504, "unknown_outcome");
 
 const DEVICE: (&str, Rule, bool) = ("device", Rule::Whole(-1, 31), false);
 
@@ -125,8 +122,8 @@ pub(crate) fn tool() -> Tool {
         codes::INVALID_ARGUMENTS,
         codes::NOT_CONNECTED,
         codes::RESPONSE_TOO_LARGE,
-        SESSION_KIND_REJECTED,
+        codes::SESSION_KIND_REJECTED,
         INPUT_QUEUE_FULL,
-        UNKNOWN_OUTCOME,
+        codes::UNKNOWN_OUTCOME,
     ])
 }

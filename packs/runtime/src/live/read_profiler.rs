@@ -4,7 +4,7 @@
 
 use didi_plugin_api::prelude::*;
 
-use super::{BOTH, invalid};
+use super::BOTH;
 
 const METHOD: &str = "runtime.readProfiler";
 
@@ -62,7 +62,7 @@ pub(crate) fn tool() -> Tool {
     )
     .checked(|args: &Args| {
         if args.duration_ms == 0 && args.sample_count != 1 {
-            return Err(invalid("sample_count", "a window of 0 ms has one sample"));
+            return Err(Refusal::invalid("sample_count", "a window of 0 ms has one sample"));
         }
         Ok(())
     })

@@ -4,7 +4,7 @@
 
 use didi_plugin_api::prelude::*;
 
-use super::{GAME, SESSION_KIND_REJECTED, get_tree, pause_state};
+use super::{GAME, get_tree, pause_state};
 
 const METHOD: &str = "runtime.setPaused";
 
@@ -25,5 +25,5 @@ pub(crate) fn tool() -> Tool {
     .core()
     .live(GAME, &[METHOD, get_tree::METHOD])
     .preview(|ctx, args: Args| Ok(pause_state(ctx)?.after(json!({"paused": args.paused}))))
-    .refuses(&[codes::NOT_CONNECTED, SESSION_KIND_REJECTED])
+    .refuses(&[codes::NOT_CONNECTED, codes::SESSION_KIND_REJECTED])
 }

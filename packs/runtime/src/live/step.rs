@@ -4,16 +4,9 @@
 
 use didi_plugin_api::prelude::*;
 
-use super::{GAME, SESSION_KIND_REJECTED, get_tree, pause_state};
+use super::{GAME, get_tree, pause_state};
 
 const METHOD: &str = "runtime.step";
-
-/// The game runs.
-const GAME_NOT_PAUSED: Code = Code::new(409, "game_not_paused");
-/// The game is being stepped.
-const STEP_ACTIVE: Code = Code::new(409, "runtime_step_active");
-/// The game runs on after the step.
-const REPAUSE_FAILED: Code = Code::new(500, "repause_failed");
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -41,10 +34,10 @@ pub(crate) fn tool() -> Tool {
     .refuses(&[
         codes::INVALID_ARGUMENTS,
         codes::NOT_CONNECTED,
-        SESSION_KIND_REJECTED,
-        GAME_NOT_PAUSED,
-        STEP_ACTIVE,
-        REPAUSE_FAILED,
+        codes::SESSION_KIND_REJECTED,
+        codes::GAME_NOT_PAUSED,
+        codes::RUNTIME_STEP_ACTIVE,
+        codes::REPAUSE_FAILED,
     ])
 }
 
@@ -55,7 +48,7 @@ fn paused(ctx: &Ctx<'_>) -> Result<Target, Refusal> {
         return Ok(target);
     }
     let message = "the game runs, so it cannot be stepped";
-    Err(Refusal::new(GAME_NOT_PAUSED, message).next_call_with(
+    Err(Refusal::new(codes::GAME_NOT_PAUSED, message).next_call_with(
         "runtime_set_paused",
         json!({"paused": true}),
         "pauses it",

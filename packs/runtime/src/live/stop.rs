@@ -4,7 +4,7 @@
 
 use didi_plugin_api::prelude::*;
 
-use super::{GAME, SESSION_KIND_REJECTED};
+use super::GAME;
 
 const METHOD: &str = "runtime.stop";
 
@@ -24,5 +24,5 @@ pub(crate) fn tool() -> Tool {
         METHOD,
     )
     .core()
-    .refuses(&[codes::INVALID_ARGUMENTS, codes::NOT_CONNECTED, SESSION_KIND_REJECTED])
+    .refuses(&[codes::INVALID_ARGUMENTS, codes::NOT_CONNECTED, codes::SESSION_KIND_REJECTED])
 }

@@ -4,7 +4,7 @@
 
 use didi_plugin_api::{prelude::*, records::Kind};
 
-use super::{GAME, SESSION_KIND_REJECTED, invalid};
+use super::GAME;
 
 const METHOD: &str = "runtime.watchInvariants";
 
@@ -43,16 +43,12 @@ struct Args {
     #[serde(default = "two_seconds")]
     #[schemars(range(min = 1, max = 30_000))]
     duration_ms: u32,
-    #[serde(default = "yes")]
+    #[serde(default = "didi_plugin_api::schema::yes")]
     pause_on_violation: bool,
 }
 
 fn two_seconds() -> u32 {
     2000
-}
-
-fn yes() -> bool {
-    true
 }
 
 pub(crate) fn tool() -> Tool {
@@ -69,7 +65,7 @@ pub(crate) fn tool() -> Tool {
         codes::INVALID_ARGUMENTS,
         codes::NOT_CONNECTED,
         codes::NOT_FOUND,
-        SESSION_KIND_REJECTED,
+        codes::SESSION_KIND_REJECTED,
         WATCH_ACTIVE,
     ])
 }
@@ -80,7 +76,7 @@ fn check(args: &Args) -> Result<(), Refusal> {
         let bounded = one.contains_key("minimum") || one.contains_key("maximum");
         if !bounded && one["kind"] != "no_engine_errors" {
             let message = format!("`invariants[{place}]`: `minimum` or `maximum` is needed");
-            return Err(invalid("invariants", message));
+            return Err(Refusal::invalid("invariants", message));
         }
     }
     Ok(())

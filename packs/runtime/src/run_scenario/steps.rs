@@ -129,7 +129,7 @@ pub(super) fn check(steps: &[Step], headless: bool) -> Result<(), Refusal> {
 }
 
 fn wrong(message: String) -> Result<(), Refusal> {
-    Err(Refusal::new(codes::INVALID_ARGUMENTS, message).field("steps"))
+    Err(Refusal::invalid("steps", message))
 }
 
 /// What is wrong with a step: the member, and the end of a sentence.

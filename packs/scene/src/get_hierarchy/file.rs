@@ -53,7 +53,7 @@ fn scene_at(ctx: &Ctx<'_>, path: &str) -> Result<ProjectPath, Refusal> {
     };
     if place.extension() != "tscn" {
         let message = format!("`{}` is not a text scene, which ends in `.tscn`", place.res_path());
-        return Err(Refusal::new(codes::INVALID_ARGUMENTS, message).field(FIELD));
+        return Err(Refusal::invalid(FIELD, message));
     }
     Ok(place)
 }

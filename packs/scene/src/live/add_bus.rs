@@ -4,7 +4,7 @@
 
 use didi_plugin_api::prelude::*;
 
-use super::{EDITOR, codes, invalid};
+use super::{EDITOR, codes};
 
 const METHOD: &str = "audio.addBus";
 
@@ -68,7 +68,7 @@ fn check(args: &Args) -> Result<(), Refusal> {
     }
     let trimmed = args.name.trim();
     if trimmed.is_empty() {
-        return Err(invalid("name", "a bus's name is not blank"));
+        return Err(Refusal::invalid("name", "a bus's name is not blank"));
     }
     if trimmed != args.name {
         let message = "a bus's name neither begins nor ends with a blank";

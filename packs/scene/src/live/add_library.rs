@@ -4,7 +4,7 @@
 
 use didi_plugin_api::prelude::*;
 
-use super::{edit, invalid};
+use super::edit;
 
 const METHOD: &str = "anim.addLibrary";
 
@@ -70,7 +70,7 @@ pub(crate) fn tool() -> Tool {
 fn check(args: &Args) -> Result<(), Refusal> {
     let Args { library_name: name, .. } = args;
     if name.contains(['/', ':', ',', '[']) {
-        return Err(invalid("library_name", "a library's name holds none of `/ : , [`"));
+        return Err(Refusal::invalid("library_name", "a library's name holds none of `/ : , [`"));
     }
     Ok(())
 }

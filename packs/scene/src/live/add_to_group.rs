@@ -16,12 +16,8 @@ struct Args {
     #[schemars(length(min = 1, max = 256))]
     group: String,
     /// Kept in the scene's file.
-    #[serde(default = "yes")]
+    #[serde(default = "didi_plugin_api::schema::yes")]
     persistent: bool,
-}
-
-fn yes() -> bool {
-    true
 }
 
 pub(crate) fn tool() -> Tool {

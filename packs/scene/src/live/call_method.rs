@@ -6,7 +6,7 @@
 
 use didi_plugin_api::prelude::*;
 
-use super::{EDITOR, NODE_CODES, codes, invalid};
+use super::{EDITOR, NODE_CODES, codes};
 
 const METHOD: &str = "scene.callMethod";
 
@@ -75,11 +75,11 @@ pub(crate) fn tool() -> Tool {
 fn check(args: &Args) -> Result<(), Refusal> {
     if args.arguments.iter().any(|one| depth(&one.0) > MAX_DEPTH) {
         let message = format!("an argument is nested at most {MAX_DEPTH} levels deep");
-        return Err(invalid("arguments", message));
+        return Err(Refusal::invalid("arguments", message));
     }
     let bytes = serde_json::to_vec(&args.arguments).map_or(usize::MAX, |text| text.len());
     if bytes > MAX_BYTES {
-        return Err(invalid("arguments", format!("{bytes} bytes are over {MAX_BYTES}")));
+        return Err(Refusal::invalid("arguments", format!("{bytes} bytes are over {MAX_BYTES}")));
     }
     Ok(())
 }

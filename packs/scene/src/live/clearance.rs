@@ -5,7 +5,7 @@
 use didi_plugin_api::prelude::*;
 
 use super::{
-    BOTH, invalid,
+    BOTH,
     space::{Point, SPATIAL_CODES, check_pair, first_layer},
 };
 
@@ -83,18 +83,27 @@ impl Shape {
         if !fits {
             let message =
                 "a box has a `size`, a sphere a `radius`, a capsule a `radius` and a `height`";
-            return Err(invalid("shape", message));
+            return Err(Refusal::invalid("shape", message));
         }
         let size = self.size.iter().flat_map(|size| [Some(size.x), Some(size.y), size.z]);
         let measures = size.chain([self.radius, self.height]).flatten();
         if measures.into_iter().any(|one| !(one > 0.0 && one <= MOST)) {
-            return Err(invalid("shape", format!("its measures are above 0 and at most {MOST}")));
+            return Err(Refusal::invalid(
+                "shape",
+                format!("its measures are above 0 and at most {MOST}"),
+            ));
         }
         if self.size.is_some_and(|size| size.z.is_some() != (dimension == 3)) {
-            return Err(invalid("shape", "its `size` has the dimension of `from` and `to`"));
+            return Err(Refusal::invalid(
+                "shape",
+                "its `size` has the dimension of `from` and `to`",
+            ));
         }
         if self.height.zip(self.radius).is_some_and(|(height, radius)| height < 2.0 * radius) {
-            return Err(invalid("shape", "a capsule is at least twice as high as its radius"));
+            return Err(Refusal::invalid(
+                "shape",
+                "a capsule is at least twice as high as its radius",
+            ));
         }
         Ok(())
     }

@@ -2,14 +2,14 @@
 
 use didi_plugin_api::prelude::Code;
 pub(super) use didi_plugin_api::refusal::codes::{
-    ALREADY_EXISTS, CONFLICT, DIRTY_STATE_UNAVAILABLE, INVALID_ARGUMENTS, NO_EDITED_SCENE,
-    NODE_NOT_OWNED, NOT_CONNECTED, NOT_FOUND, TIMEOUT, UNSAVED_CHANGES,
+    ALREADY_EXISTS, CONFLICT, DIRTY_STATE_UNAVAILABLE, GAME_NOT_PAUSED, INVALID_ARGUMENTS,
+    NO_CAMERA, NO_EDITED_SCENE, NODE_NOT_OWNED, NOT_CONNECTED, NOT_FOUND, REPAUSE_FAILED,
+    RUNTIME_STEP_ACTIVE, SESSION_KIND_REJECTED, SUBRESOURCE_NOT_SAVED, TIMEOUT, UNKNOWN_OUTCOME,
+    UNSAVED_CHANGES,
 };
 
 /// The node comes from a scene that the open one inherits.
 pub(super) const NODE_INHERITED: Code = Code::new(409, "node_inherited");
-/// The attached engine is of the wrong kind.
-pub(super) const SESSION_KIND_REJECTED: Code = Code::new(409, "session_kind_rejected");
 /// The scene holds the open one, itself or through others.
 pub(super) const CYCLIC_INSTANCE: Code = Code::new(409, "cyclic_instance");
 /// The file holds no scene.
@@ -28,8 +28,6 @@ pub(super) const PROPERTY_PATH_NOT_RESOURCE: Code = Code::new(400, "property_pat
 pub(super) const PROPERTY_TYPE_UNSUPPORTED: Code = Code::new(400, "property_type_unsupported");
 /// Another tool writes that property.
 pub(super) const PROPERTY_WRITE_EXCLUDED: Code = Code::new(400, "property_write_excluded");
-/// The resource is kept in a file that the open scene does not save.
-pub(super) const SUBRESOURCE_NOT_SAVED: Code = Code::new(409, "subresource_not_saved");
 /// One write replaces what another steps into.
 pub(super) const BATCH_WRITES_OVERLAP: Code = Code::new(400, "batch_writes_overlap");
 /// Animation libraries are no plain property.
@@ -42,5 +40,3 @@ pub(super) const UNSAVED_SCAN_LIMIT: Code = Code::new(409, "unsaved_scan_limit")
 pub(super) const SAVE_NOT_WRITTEN: Code = Code::new(409, "save_not_written");
 /// The editor did not answer in time.
 pub(super) const ROUTE_DEADLINE_EXCEEDED: Code = Code::new(504, "route_deadline_exceeded");
-/// Whether the editor did it is not known.
-pub(super) const UNKNOWN_OUTCOME: Code = Code::new(504, "unknown_outcome");

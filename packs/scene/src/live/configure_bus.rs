@@ -4,7 +4,7 @@
 
 use didi_plugin_api::prelude::*;
 
-use super::{BOTH, codes, invalid};
+use super::{BOTH, codes};
 use crate::list_buses;
 
 const METHOD: &str = "audio.configureBus";
@@ -72,7 +72,10 @@ pub(crate) fn tool() -> Tool {
 
 fn check(args: &Args) -> Result<(), Refusal> {
     if args.volume_db.is_none() && args.mute.is_none() && args.solo.is_none() {
-        return Err(invalid("volume_db", "one of `volume_db`, `mute` and `solo` is needed"));
+        return Err(Refusal::invalid(
+            "volume_db",
+            "one of `volume_db`, `mute` and `solo` is needed",
+        ));
     }
     Ok(())
 }

@@ -5,12 +5,9 @@
 use didi_plugin_api::{prelude::*, records::Kind};
 
 use super::{
-    BOTH, codes, invalid,
+    BOTH, codes,
     space::{NO_SPACE_STATE, first_layer},
 };
-
-/// The node is no camera.
-const NO_CAMERA: Code = Code::new(404, "camera_path_does_not_resolve_to_camera3d");
 
 /// Farthest coordinate, and farthest plane.
 const FAR: f64 = 1_000_000.0;
@@ -69,7 +66,7 @@ pub(crate) fn tool() -> Tool {
         codes::NOT_CONNECTED,
         codes::NO_EDITED_SCENE,
         codes::NOT_FOUND,
-        NO_CAMERA,
+        codes::NO_CAMERA,
         NO_SPACE_STATE,
     ])
 }
@@ -80,16 +77,16 @@ fn check(args: &Args) -> Result<(), Refusal> {
         (None, Some(camera)) => camera,
         _ => {
             let message = "exactly one of `camera_node` and `camera` is needed";
-            return Err(invalid("camera_node", message));
+            return Err(Refusal::invalid("camera_node", message));
         }
     };
     records::check("camera", "", CAMERA, std::slice::from_ref(camera))?;
     let number = |name: &str| camera.0[name].as_f64();
     if number("near") >= number("far") {
-        return Err(invalid("camera", "`near` is less than `far`"));
+        return Err(Refusal::invalid("camera", "`near` is less than `far`"));
     }
     if camera.0["position"] == camera.0["look_at"] {
-        return Err(invalid("camera", "`look_at` is another place than `position`"));
+        return Err(Refusal::invalid("camera", "`look_at` is another place than `position`"));
     }
     Ok(())
 }

@@ -4,7 +4,7 @@
 
 use didi_plugin_api::prelude::*;
 
-use super::{EDITOR, codes, invalid};
+use super::{EDITOR, codes};
 
 const METHOD: &str = "scene.getProperty";
 
@@ -60,8 +60,8 @@ fn check(args: &Args) -> Result<(), Refusal> {
     let message = "either `target_node` and `property_name` are needed, or `reads` alone";
     match (&args.target_node, &args.property_name, &args.reads) {
         (Some(_), Some(_), None) | (None, None, Some(_)) => Ok(()),
-        (.., Some(_)) => Err(invalid("reads", message)),
-        (None, ..) => Err(invalid("target_node", message)),
-        _ => Err(invalid("property_name", message)),
+        (.., Some(_)) => Err(Refusal::invalid("reads", message)),
+        (None, ..) => Err(Refusal::invalid("target_node", message)),
+        _ => Err(Refusal::invalid("property_name", message)),
     }
 }

@@ -5,7 +5,7 @@
 use didi_plugin_api::prelude::*;
 use serde_json::Map;
 
-use super::{codes, edit, invalid};
+use super::{codes, edit};
 
 const METHOD: &str = "scene.instantiateNode";
 
@@ -58,6 +58,9 @@ pub(crate) fn tool() -> Tool {
 fn check(args: &Args) -> Result<(), Refusal> {
     match (&args.node_type, &args.scene_path) {
         (Some(_), None) | (None, Some(_)) => Ok(()),
-        _ => Err(invalid("node_type", "exactly one of `node_type` and `scene_path` is needed")),
+        _ => Err(Refusal::invalid(
+            "node_type",
+            "exactly one of `node_type` and `scene_path` is needed",
+        )),
     }
 }

@@ -4,7 +4,7 @@
 
 use didi_plugin_api::prelude::*;
 
-use super::{EDITOR, invalid, read};
+use super::{EDITOR, read};
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -36,7 +36,7 @@ pub(super) fn check_emitter(
 ) -> Result<(), Refusal> {
     if emitter.is_some() == target.is_some() {
         let message = "exactly one of `emitter_node` and `target_node` is needed";
-        return Err(invalid("emitter_node", message));
+        return Err(Refusal::invalid("emitter_node", message));
     }
     Ok(())
 }

@@ -17,9 +17,9 @@ struct Args {
     #[serde(default = "some")]
     #[schemars(range(min = 1, max = 256))]
     max_results: u32,
-    #[serde(default = "yes")]
+    #[serde(default = "didi_plugin_api::schema::yes")]
     visible_only: bool,
-    #[serde(default = "yes")]
+    #[serde(default = "didi_plugin_api::schema::yes")]
     include_text: bool,
     /// Classes, with what extends them.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -29,10 +29,6 @@ struct Args {
 
 fn some() -> u32 {
     64
-}
-
-fn yes() -> bool {
-    true
 }
 
 pub(crate) fn tool() -> Tool {

@@ -4,10 +4,9 @@
 
 use didi_plugin_api::prelude::*;
 
-use super::{codes, invalid, list_tracks};
+use super::{GAME, codes, list_tracks};
 
 const METHOD: &str = "anim.playTrack";
-const GAME: &[SessionKind] = &[SessionKind::Game];
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -50,7 +49,7 @@ pub(crate) fn tool() -> Tool {
 
 fn check(args: &Args) -> Result<(), Refusal> {
     if args.custom_speed == 0.0 {
-        return Err(invalid("custom_speed", "at a speed of 0 an animation does not play"));
+        return Err(Refusal::invalid("custom_speed", "at a speed of 0 an animation does not play"));
     }
     if args.custom_speed < 0.0 && !args.from_end {
         let message = "an animation that runs backwards begins at its end";

@@ -7,7 +7,6 @@ use didi_plugin_api::prelude::*;
 use super::{
     BOTH, codes,
     space::{Point, check_pair, first_layer},
-    yes,
 };
 
 /// The world has no navigation map in use.
@@ -21,7 +20,7 @@ struct Args {
     #[serde(default = "first_layer")]
     #[schemars(range(min = 1, max = 4_294_967_295_u32))]
     navigation_layers: u32,
-    #[serde(default = "yes")]
+    #[serde(default = "didi_plugin_api::schema::yes")]
     optimize: bool,
 }
 

@@ -4,7 +4,7 @@
 
 use didi_plugin_api::prelude::*;
 
-use super::{codes, edit, yes};
+use super::{codes, edit};
 
 const METHOD: &str = "scene.reparentNode";
 
@@ -16,7 +16,7 @@ struct Args {
     #[schemars(length(min = 1, max = 1024))]
     new_parent_path: String,
     /// It stays where it is in the world.
-    #[serde(default = "yes")]
+    #[serde(default = "didi_plugin_api::schema::yes")]
     keep_global_transform: bool,
 }
 

@@ -4,7 +4,7 @@
 
 use didi_plugin_api::{prelude::*, records::Kind};
 
-use super::{codes, edit, get_used_rect, invalid};
+use super::{codes, edit, get_used_rect};
 
 const METHOD: &str = "tilemap.setCells";
 
@@ -67,7 +67,7 @@ fn check(args: &Args) -> Result<(), Refusal> {
         let named = |name: &str| cell.contains_key(name);
         if named("coords") == named("position") {
             let message = format!("`cells[{place}]`: one of `coords` and `position` is needed");
-            return Err(invalid("cells", message));
+            return Err(Refusal::invalid("cells", message));
         }
         let erases = cell.get("erase") == Some(&Value::Bool(true));
         let writes = named("source_id") && named("atlas_coords");
@@ -75,7 +75,7 @@ fn check(args: &Args) -> Result<(), Refusal> {
             let message = format!(
                 "`cells[{place}]`: `source_id` and `atlas_coords` are needed, or `erase: true`"
             );
-            return Err(invalid("cells", message));
+            return Err(Refusal::invalid("cells", message));
         }
     }
     Ok(())

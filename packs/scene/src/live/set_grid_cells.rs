@@ -4,7 +4,7 @@
 
 use didi_plugin_api::{prelude::*, records::Kind};
 
-use super::{codes, edit, invalid};
+use super::{codes, edit};
 
 const METHOD: &str = "gridmap.setCells";
 
@@ -64,12 +64,12 @@ fn check(args: &Args) -> Result<(), Refusal> {
     for (place, Record(cell)) in args.cells.iter().enumerate() {
         if cell.contains_key("position") == cell.contains_key("coords") {
             let message = format!("`cells[{place}]`: one of `position` and `coords` is needed");
-            return Err(invalid("cells", message));
+            return Err(Refusal::invalid("cells", message));
         }
         let turned = cell.get("orientation").is_some_and(|way| *way != 0);
         if cell["item"] == -1 && turned {
             let message = format!("`cells[{place}]`: an empty cell is not turned");
-            return Err(invalid("cells", message));
+            return Err(Refusal::invalid("cells", message));
         }
     }
     Ok(())

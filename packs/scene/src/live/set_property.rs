@@ -7,7 +7,7 @@
 use didi_plugin_api::prelude::*;
 use serde::Deserializer;
 
-use super::{codes, edit, invalid};
+use super::{codes, edit};
 
 const METHOD: &str = "scene.setProperty";
 
@@ -74,10 +74,10 @@ pub(crate) fn tool() -> Tool {
 fn check(args: &Args) -> Result<(), Refusal> {
     match (&args.target_node, &args.property_name, &args.value, &args.writes) {
         (Some(_), Some(_), Some(_), None) | (None, None, None, Some(_)) => Ok(()),
-        (.., Some(_)) => Err(invalid("writes", FORMS)),
-        (None, ..) => Err(invalid("target_node", FORMS)),
-        (_, None, ..) => Err(invalid("property_name", FORMS)),
-        _ => Err(invalid("value", FORMS)),
+        (.., Some(_)) => Err(Refusal::invalid("writes", FORMS)),
+        (None, ..) => Err(Refusal::invalid("target_node", FORMS)),
+        (_, None, ..) => Err(Refusal::invalid("property_name", FORMS)),
+        _ => Err(Refusal::invalid("value", FORMS)),
     }
 }
 

@@ -4,19 +4,11 @@
 
 use didi_plugin_api::prelude::*;
 
-use super::codes;
+use super::{GAME, codes};
 
 const METHOD: &str = "physics.simulateStep";
 /// Tells whether the game is paused.
 const TREE: &str = "runtime.getTree";
-const GAME: &[SessionKind] = &[SessionKind::Game];
-
-/// The game runs.
-const GAME_NOT_PAUSED: Code = Code::new(409, "game_not_paused");
-/// The game is being stepped.
-const STEP_ACTIVE: Code = Code::new(409, "runtime_step_active");
-/// The game runs on after the ticks.
-const REPAUSE_FAILED: Code = Code::new(500, "repause_failed");
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -50,9 +42,9 @@ pub(crate) fn tool() -> Tool {
         codes::NOT_CONNECTED,
         codes::SESSION_KIND_REJECTED,
         codes::TIMEOUT,
-        GAME_NOT_PAUSED,
-        STEP_ACTIVE,
-        REPAUSE_FAILED,
+        codes::GAME_NOT_PAUSED,
+        codes::RUNTIME_STEP_ACTIVE,
+        codes::REPAUSE_FAILED,
     ])
 }
 
@@ -61,7 +53,7 @@ fn paused(ctx: &Ctx<'_>) -> Result<Target, Refusal> {
     let said = ctx.bridge_call(TREE, json!({"max_depth": 0}))?;
     if said["paused"] != true {
         let message = "the game runs, so it cannot be stepped";
-        return Err(Refusal::new(GAME_NOT_PAUSED, message).next_call_with(
+        return Err(Refusal::new(codes::GAME_NOT_PAUSED, message).next_call_with(
             "runtime_set_paused",
             json!({"paused": true}),
             "pauses it",

@@ -4,7 +4,7 @@
 
 use didi_plugin_api::prelude::*;
 
-use super::{codes, invalid};
+use super::codes;
 
 /// Farthest coordinate.
 const FAR: f64 = 1_000_000.0;
@@ -49,13 +49,13 @@ impl Point {
 pub(super) fn check_pair(names: [&str; 2], ends: [Point; 2]) -> Result<(), Refusal> {
     for (name, end) in names.iter().zip(ends) {
         if !end.is_within() {
-            return Err(invalid(name, format!("`{name}` lies farther out than {FAR}")));
+            return Err(Refusal::invalid(name, format!("`{name}` lies farther out than {FAR}")));
         }
     }
     if ends[0].dimension() != ends[1].dimension() {
         let message =
             format!("`{}` and `{}` have one dimension: both `z`, or none", names[0], names[1]);
-        return Err(invalid(names[1], message));
+        return Err(Refusal::invalid(names[1], message));
     }
     Ok(())
 }
@@ -76,7 +76,7 @@ impl Ray {
     pub(super) fn check(self) -> Result<(), Refusal> {
         check_pair(["from", "to"], [self.from, self.to])?;
         if self.from == self.to {
-            return Err(invalid("to", "a ray ends elsewhere than it begins"));
+            return Err(Refusal::invalid("to", "a ray ends elsewhere than it begins"));
         }
         Ok(())
     }

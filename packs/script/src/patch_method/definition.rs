@@ -22,7 +22,7 @@ pub(super) struct Definition {
 }
 
 fn unusable(message: impl Into<String>) -> Refusal {
-    Refusal::new(codes::INVALID_ARGUMENTS, message).field("new_definition")
+    Refusal::invalid("new_definition", message)
 }
 
 /// Reads the definition of `name`. `style` is the file's, where it has one.

@@ -152,7 +152,7 @@ impl Script<'_> {
                 symbol.path(),
                 symbol.line()
             );
-            return Err(Refusal::new(codes::INVALID_ARGUMENTS, message).field("new_definition"));
+            return Err(Refusal::invalid("new_definition", message));
         }
         let line = self.text[..old.start()].rfind('\n').map_or(0, |newline| newline + 1);
         let from = if old.base.is_some() { line } else { old.start() };

@@ -7,9 +7,6 @@ use didi_plugin_api::prelude::*;
 use super::{NO_SHADER_ASSIGNED, NOT_A_SHADER_MATERIAL};
 use crate::attach_to_node::{EDITOR, NODE_CODES};
 
-/// The material is kept in a file that the open scene does not save.
-const SUBRESOURCE_NOT_SAVED: Code = Code::new(409, "subresource_not_saved");
-
 const METHOD: &str = "shader.setUniform";
 
 #[derive(Deserialize, Serialize, JsonSchema)]
@@ -37,7 +34,7 @@ pub(crate) fn tool() -> Tool {
     .refuses(NODE_CODES)
     .refuses(&[
         codes::NODE_NOT_OWNED,
-        SUBRESOURCE_NOT_SAVED,
+        codes::SUBRESOURCE_NOT_SAVED,
         NOT_A_SHADER_MATERIAL,
         NO_SHADER_ASSIGNED,
     ])

@@ -36,12 +36,8 @@ struct Args {
     end_point: Point,
     #[serde(default = "physics::first_layer")]
     navigation_layers: u32,
-    #[serde(default = "yes")]
+    #[serde(default = "params::yes")]
     optimize: bool,
-}
-
-fn yes() -> bool {
-    true
 }
 
 /// A path, and how far its last point is from where it should end.

@@ -23,12 +23,8 @@ const MAX_LABEL: usize = 256;
 #[serde(deny_unknown_fields)]
 struct Args {
     previews: Vec<Ghost>,
-    #[serde(default = "yes")]
+    #[serde(default = "params::yes")]
     replace: bool,
-}
-
-fn yes() -> bool {
-    true
 }
 
 /// One box.

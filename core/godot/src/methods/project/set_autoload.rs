@@ -25,14 +25,10 @@ pub(super) const LIMITATION: &str = "the editor that is open takes autoloads up 
 struct Args {
     name: String,
     path: String,
-    #[serde(default = "yes")]
+    #[serde(default = "params::yes")]
     singleton: bool,
     #[serde(default)]
     replace: bool,
-}
-
-fn yes() -> bool {
-    true
 }
 
 pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {

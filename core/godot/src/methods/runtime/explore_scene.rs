@@ -55,9 +55,9 @@ struct Args {
     stuck_ms: u64,
     #[serde(default = "epsilon")]
     movement_epsilon: f64,
-    #[serde(default = "yes")]
+    #[serde(default = "params::yes")]
     pause_on_stuck: bool,
-    #[serde(default = "yes")]
+    #[serde(default = "params::yes")]
     stop_on_engine_error: bool,
     #[serde(default = "one")]
     seed: u64,
@@ -74,9 +74,6 @@ fn stuck() -> u64 {
 }
 fn epsilon() -> f64 {
     0.001
-}
-fn yes() -> bool {
-    true
 }
 fn one() -> u64 {
     1

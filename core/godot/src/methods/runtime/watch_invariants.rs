@@ -35,16 +35,12 @@ struct Args {
     invariants: Vec<Invariant>,
     #[serde(default = "two_seconds")]
     duration_ms: u64,
-    #[serde(default = "yes")]
+    #[serde(default = "params::yes")]
     pause_on_violation: bool,
 }
 
 fn two_seconds() -> u64 {
     2000
-}
-
-fn yes() -> bool {
-    true
 }
 
 pub(crate) fn run(context: &Context, params: &Params) -> Begun {

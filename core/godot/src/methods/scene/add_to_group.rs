@@ -18,12 +18,8 @@ use crate::{
 struct Args {
     target_node: String,
     group: String,
-    #[serde(default = "yes")]
+    #[serde(default = "params::yes")]
     persistent: bool,
-}
-
-fn yes() -> bool {
-    true
 }
 
 pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {

@@ -5,7 +5,7 @@ use std::path::Path;
 use didi_engine::Answer;
 use didi_wire::BridgeError;
 use godot::{
-    classes::{PackedScene, ResourceLoader, packed_scene::GenEditState},
+    classes::{FileAccess, PackedScene, ResourceLoader, packed_scene::GenEditState},
     prelude::*,
 };
 use serde::Deserialize;
@@ -102,15 +102,15 @@ fn instance(path: &str, open_scene: &str) -> Result<Gd<Node>, BridgeError> {
         ));
     }
     check_cycle(path, open_scene)?;
-    let Some(resource) = loader.load(path) else {
-        let error = BridgeError::new(
-            422,
-            "packed_scene_dependencies_missing",
-            format!("`{path}` could not be loaded"),
-        );
-        let reason = "finds what it names and is not there";
-        return Err(refuse::next_call(error, "project_audit_assets", json!({}), reason));
-    };
+    // An editor loads a scene without what is missing, and the node would lack it from then on.
+    let missing: Vec<String> =
+        dependencies(path).filter(|one| !one.is_there()).map(|one| one.path).collect();
+    if !missing.is_empty() {
+        let message = format!("`{path}` names files that are not there");
+        return Err(lacks(message).with("missing", json!(missing)));
+    }
+    let resource = loader.load(path);
+    let resource = resource.ok_or_else(|| lacks(format!("`{path}` could not be loaded")))?;
     let class = resource.get_class();
     let scene = resource.try_cast::<PackedScene>().map_err(|_| {
         let message = format!("`{path}` is a `{class}` and no scene");
@@ -120,6 +120,13 @@ fn instance(path: &str, open_scene: &str) -> Result<Gd<Node>, BridgeError> {
         BridgeError::new(422, "not_a_packed_scene", format!("`{path}` holds no node"))
             .with("field", "scene_path")
     })
+}
+
+/// A scene that can't be loaded whole.
+fn lacks(message: String) -> BridgeError {
+    let error = BridgeError::new(422, "packed_scene_dependencies_missing", message);
+    let reason = "finds what it names and is not there";
+    refuse::next_call(error, "project_audit_assets", json!({}), reason)
 }
 
 /// Refuses a scene that holds the open one, itself or through others.
@@ -136,9 +143,9 @@ fn check_cycle(path: &str, open_scene: &str) -> Result<(), BridgeError> {
             return Err(refuse::conflict("cyclic_instance", message).with("chain", json!(chain)));
         }
         if seen.insert(last.clone()) {
-            for next in dependencies(&last) {
+            for next in dependencies(&last).filter(|one| is_scene(&one.path)) {
                 let mut longer = chain.clone();
-                longer.push(next);
+                longer.push(next.path);
                 open.push(longer);
             }
         }
@@ -146,15 +153,33 @@ fn check_cycle(path: &str, open_scene: &str) -> Result<(), BridgeError> {
     Ok(())
 }
 
-/// Scenes that a scene's file names.
-fn dependencies(path: &str) -> Vec<String> {
-    let found = ResourceLoader::singleton().get_dependencies(path);
-    let paths = found.as_slice().iter().map(|one| {
+/// A file that a scene's file names.
+struct Dependency {
+    uid: Option<String>,
+    path: String,
+}
+
+impl Dependency {
+    /// Whether the file is in its place, imported or not, or under its uid in another.
+    fn is_there(&self) -> bool {
+        let mut loader = ResourceLoader::singleton();
+        FileAccess::file_exists(&self.path)
+            || loader.exists(&self.path)
+            || self.uid.as_ref().is_some_and(|uid| loader.exists(uid))
+    }
+}
+
+/// Files that a scene's file names.
+fn dependencies(path: &str) -> impl Iterator<Item = Dependency> {
+    let found = ResourceLoader::singleton().get_dependencies(path).to_vec();
+    found.into_iter().map(|one| {
         // `uid::type::path`, or a path alone.
         let text = one.to_string();
-        text.rsplit("::").next().unwrap_or(&text).to_owned()
-    });
-    paths.filter(|path| is_scene(path)).collect()
+        let mut parts = text.split("::");
+        let uid = parts.next().filter(|first| first.starts_with("uid://")).map(str::to_owned);
+        let path = text.rsplit("::").next().unwrap_or(&text).to_owned();
+        Dependency { uid, path }
+    })
 }
 
 fn is_scene(path: &str) -> bool {

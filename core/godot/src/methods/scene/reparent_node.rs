@@ -24,12 +24,8 @@ use crate::{
 struct Args {
     target_node: String,
     new_parent_path: String,
-    #[serde(default = "yes")]
+    #[serde(default = "params::yes")]
     keep_global_transform: bool,
-}
-
-fn yes() -> bool {
-    true
 }
 
 /// A move that can be made.
