@@ -15,6 +15,9 @@ mod tests;
 /// Longest extra time of a call.
 const MAX_EXTRA_TIME: Duration = Duration::from_secs(120);
 
+/// Extra time of a call that runs a game.
+const GAME_START_TIME: Duration = Duration::from_secs(15);
+
 /// Kinds of session that may run a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kinds {
@@ -41,6 +44,19 @@ pub enum Thread {
     Main,
     /// On the thread of the connection, at once, even while the main thread is busy.
     Bridge,
+    /// In an editor on the main thread; in a game at once, as its main thread may stand in the debugger.
+    BridgeInGames,
+}
+
+impl Thread {
+    /// Whether an engine of a kind answers on its main thread.
+    pub fn is_main(self, kind: SessionKind) -> bool {
+        match self {
+            Thread::Main => true,
+            Thread::Bridge => false,
+            Thread::BridgeInGames => kind == SessionKind::Editor,
+        }
+    }
 }
 
 /// One bridge method.
@@ -114,6 +130,8 @@ impl Method {
                 Duration::from_millis(number("duration_ms"))
             }
             "scene.callMethod" => Duration::from_secs(number("timeout_seconds")),
+            // A whole second engine has to start.
+            "runtime.controlDebugger" => GAME_START_TIME,
             // How long a bake takes is known when it is done.
             "nav.bakeMesh" => MAX_EXTRA_TIME,
             _ => Duration::ZERO,
@@ -127,6 +145,10 @@ impl Method {
 
     const fn on_the_bridge(self) -> Method {
         Method { thread: Thread::Bridge, ..self }
+    }
+
+    const fn on_the_bridge_in_games(self) -> Method {
+        Method { thread: Thread::BridgeInGames, ..self }
     }
 }
 
@@ -200,8 +222,10 @@ pub const METHODS: &[Method] = &[
     changes("project.setInputAction", Kinds::EDITOR),
     changes("project.setSetting", Kinds::EDITOR),
     changes("resource.refreshCached", Kinds::EDITOR),
+    changes("runtime.controlDebugger", Kinds::EDITOR),
     reads("runtime.evalGdscript", Kinds::BOTH),
     changes("runtime.exploreScene", Kinds::GAME),
+    reads("runtime.getCallStack", Kinds::BOTH).on_the_bridge_in_games(),
     reads("runtime.getLogs", Kinds::BOTH).on_the_bridge(),
     reads("runtime.getOutput", Kinds::BOTH).on_the_bridge(),
     reads("runtime.getTree", Kinds::BOTH),

@@ -61,10 +61,20 @@ fn kinds_are_those_of_the_contract() {
 
 #[test]
 fn nothing_that_changes_is_answered_beside_the_main_thread() {
-    for method in METHODS.iter().filter(|method| method.thread == Thread::Bridge) {
+    for method in METHODS.iter().filter(|method| method.thread != Thread::Main) {
         assert_eq!(method.effect, Effect::Reads, "{}", method.name);
     }
     assert_eq!(method("asset.reimportStatus").thread, Thread::Bridge);
+}
+
+#[test]
+fn a_game_that_may_stand_is_answered_for_beside_its_main_thread() {
+    let stack = method("runtime.getCallStack");
+    assert_eq!(stack.effect, Effect::Reads);
+    assert!(stack.thread.is_main(SessionKind::Editor));
+    assert!(!stack.thread.is_main(SessionKind::Game));
+    assert!(method("runtime.stop").thread.is_main(SessionKind::Game));
+    assert!(!method("runtime.getLogs").thread.is_main(SessionKind::Editor));
 }
 
 #[test]
@@ -73,6 +83,7 @@ fn a_watched_window_is_waited_for_and_bounded() {
     let window = json!({"duration_ms": 30_000, "timeout_seconds": 7});
     assert_eq!(extra("runtime.watchInvariants", window.clone()), Duration::from_secs(30));
     assert_eq!(extra("scene.callMethod", window.clone()), Duration::from_secs(7));
+    assert_eq!(extra("runtime.controlDebugger", json!({})), Duration::from_secs(15));
     assert_eq!(extra("scene.open", window), Duration::ZERO);
     assert_eq!(extra("scene.callMethod", json!({"timeout_seconds": 1e30})), Duration::ZERO);
     assert_eq!(extra("scene.callMethod", json!({"timeout_seconds": u64::MAX})), MAX_EXTRA_TIME);
