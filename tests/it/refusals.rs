@@ -495,6 +495,7 @@ const LIVE: &[&str] = &[
     "input_queue_full",
     "invariant_watch_active",
     "library_path_case_mismatch",
+    "malformed_input_map_entry",
     "method_not_declared",
     "method_private",
     "missing_or_ambiguous_signal_connection",
@@ -566,7 +567,6 @@ const UNSHOWN: &[(&str, &str)] = &[
     ("animation_library_undo_registration_failed", "the engine says nothing of a failed action"),
     ("asset_not_indexed", "what the editor does not list is told as announced"),
     ("load_failed", "a sound that was imported just now is loaded by the engine that imported it"),
-    ("malformed_input_map_entry", "the entry of a project is not looked at yet"),
     (
         "no_space_state",
         "every window has a world; an engine whose script takes it away ends at once (measured)",

@@ -310,6 +310,27 @@ fn a_scene_that_was_never_saved_is_neither_saved_nor_closed() {
 }
 
 #[test]
+fn an_action_whose_entry_is_no_action_is_replaced_when_that_is_said() {
+    let project = Project::sample();
+    let text = project.text("project.godot").unwrap();
+    project.write("project.godot", text.replace("[input]\n", "[input]\n\nodd=5\n"));
+    let Some(_engine) = Engine::editor(&project) else { return };
+    let mut caller = Caller::of(&project);
+    let ask = json!({"action": "odd", "events": [{"type": "key", "physical_keycode": 32}]});
+    for dry_run in [true, false] {
+        let mut ask = ask.clone();
+        ask["dry_run"] = dry_run.into();
+        let refusal = caller.refusal("project_set_input_action", ask);
+        assert_eq!(refusal["data"]["code"], "malformed_input_map_entry", "{refusal}");
+    }
+    let refusal = caller.refusal("project_set_input_action", ask);
+    let way = refusal["data"]["next_call"].clone();
+    caller.done(way["tool"].as_str().unwrap(), way["arguments"].clone());
+    let body = "var odd = ProjectSettings.get_setting(\"input/odd\")\nreturn odd.events.map(func(one): return one.physical_keycode)";
+    assert_eq!(ask_engine(&project, body), json!([32]));
+}
+
+#[test]
 fn a_project_file_that_may_not_be_written_stays_as_it_is() {
     let project = Project::sample();
     let file = project.file("project.godot");
