@@ -54,6 +54,8 @@ pub enum Mode {
     LocalStatus,
     /// Changes or reads which engine is attached.
     LocalSessionManagement,
+    /// In none: the name is kept for older clients, and a call is refused with what to call instead. Since 1.2.
+    Unimplemented,
 }
 
 impl Mode {
@@ -65,6 +67,7 @@ impl Mode {
             Mode::Local => "local",
             Mode::LocalStatus => "local_status",
             Mode::LocalSessionManagement => "local_session_management",
+            Mode::Unimplemented => "unimplemented",
         }
     }
 }

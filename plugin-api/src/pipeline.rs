@@ -128,6 +128,51 @@ pub enum Outcome {
     },
 }
 
+/// A failure that a delivered result tells of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InnerFailure {
+    /// What it says.
+    pub message: String,
+    /// Whether it counts failed tests.
+    pub tests_failed: bool,
+}
+
+/// What a delivered result says of its own failure: `success: false` inside, in an object or in a text that holds
+/// one. Delivered is not done.
+pub fn inner_failure(result: &Value) -> Option<InnerFailure> {
+    let parsed: Value;
+    let object = match result {
+        Value::String(text) if text.trim_start().starts_with('{') => {
+            parsed = serde_json::from_str(text).ok()?;
+            &parsed
+        }
+        other => other,
+    };
+    if object["success"] != Value::Bool(false) {
+        return None;
+    }
+    let told = REASONS.iter().find_map(|name| match &object[*name] {
+        Value::String(text) if !text.is_empty() => Some(text.clone()),
+        Value::Null | Value::String(_) => None,
+        other => Some(other.to_string()),
+    });
+    let counts = ["failed", "failedCount", "failCount"];
+    Some(InnerFailure {
+        message: told.unwrap_or_else(|| "it does not say why".into()),
+        tests_failed: counts.iter().any(|name| object[*name].as_u64().unwrap_or(0) > 0),
+    })
+}
+
+/// What the body of a reply that is no success gives as its reason; its status where it gives none.
+pub fn reason(status: u16, body: &Value) -> String {
+    let text = |name: &&str| body[*name].as_str().filter(|text| !text.is_empty());
+    let told = REASONS.iter().find_map(text);
+    told.map_or_else(|| format!("status {status} without a reason"), str::to_owned)
+}
+
+/// Where a failure says why, best first.
+const REASONS: [&str; 3] = ["errorDetails", "error", "message"];
+
 impl Ctx<'_> {
     /// The instances that can be seen on this machine, dead ones as well. This server is none of them.
     ///
@@ -146,3 +191,6 @@ impl Ctx<'_> {
         self.request(ops::PIPELINE_REQUEST, request)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,7 +8,8 @@ use std::{
 };
 
 use didi_tests::{
-    Launch, Project, Server, json::no_nulls, modern, server::run, stub_engine, tests_folder,
+    Launch, Project, Server, caller::refusal_of, json::no_nulls, modern, server::run, stub_engine,
+    tests_folder,
 };
 use serde_json::{Map, Value, json};
 
@@ -147,6 +148,85 @@ fn the_full_list_has_every_name_and_core_has_its_own() {
     assert_eq!(names("core"), texts(&published["core"]));
     // What authoring and running a game live needs; more would belong into the full list.
     assert!(names("core").len() <= 60, "core is what a model reads first");
+}
+
+#[test]
+fn every_name_is_implemented_but_those_that_are_kept_for_older_clients() {
+    let published = manifest();
+    let legacy = published["names"]["legacy"].as_object().unwrap();
+    for tool in published["tools"].as_array().unwrap() {
+        let name = tool["name"].as_str().unwrap();
+        let reserved = legacy.get(name).is_some_and(Value::is_null);
+        assert_eq!(tool["implemented"] == true, !reserved, "`{name}`");
+    }
+    for entry in listed("full") {
+        let (name, meta) = (entry["name"].as_str().unwrap(), &entry["_meta"]["didi"]);
+        let reserved = legacy.get(name).is_some_and(Value::is_null);
+        assert_eq!(meta["implemented"] == true, !reserved, "`{name}`");
+        assert_eq!(meta["legacy"] == true, legacy.contains_key(name), "`{name}`");
+        assert_eq!(meta["reason"].is_string(), reserved, "`{name}` says why");
+    }
+}
+
+#[test]
+fn a_reserved_name_leads_every_argument_to_the_call_that_takes_it() {
+    let project = Project::sample();
+    let before = project.tree();
+    let mut server = Server::over_project(&project.root());
+    let calls = [
+        (
+            "instantiate_asset",
+            json!({"asset_path": "res://a.tscn", "parent_path": "/root/Level"}),
+            "scene_instantiate_node",
+            json!({"scene_path": "res://a.tscn", "parent_path": "/root/Level"}),
+        ),
+        (
+            "mutate_scene_tree",
+            json!({"action": "add", "target_node": "/root/Level"}),
+            "scene_instantiate_node",
+            json!({"parent_path": "/root/Level"}),
+        ),
+        (
+            "mutate_scene_tree",
+            json!({"action": "remove", "target_node": "/root/Level/A", "payload": {"x": 1}}),
+            "scene_remove_node",
+            json!({"target_node": "/root/Level/A"}),
+        ),
+        (
+            "mutate_scene_tree",
+            json!({"action": "modify", "target_node": "/root/Level/A"}),
+            "scene_set_property",
+            json!({"target_node": "/root/Level/A"}),
+        ),
+        (
+            "mutate_scene_tree",
+            json!({"action": "reparent", "target_node": "/root/Level/A"}),
+            "scene_reparent_node",
+            json!({"target_node": "/root/Level/A"}),
+        ),
+        (
+            "mutate_scene_tree",
+            json!({"action": "duplicate", "target_node": "/root/Level/A"}),
+            "scene_duplicate_node",
+            json!({"target_node": "/root/Level/A"}),
+        ),
+    ];
+    for (name, arguments, instead, with) in calls {
+        let inputs = &tools()[instead]["input_schema"]["properties"];
+        for argument in with.as_object().unwrap().keys() {
+            assert!(inputs.get(argument).is_some(), "`{instead}` takes `{argument}`");
+        }
+        for dry_run in [false, true] {
+            let mut arguments = arguments.clone();
+            arguments["dry_run"] = dry_run.into();
+            let refused = server.call(name, arguments.clone());
+            let error = refusal_of(&refused);
+            assert_eq!(error["code"], 501, "{arguments}: {refused}");
+            assert_eq!(error["data"]["next_call"]["tool"], instead, "{arguments}");
+            assert_eq!(error["data"]["next_call"]["arguments"], with, "{arguments}");
+        }
+    }
+    assert_eq!(project.tree(), before, "nothing ran");
 }
 
 #[test]

@@ -20,6 +20,7 @@ mod live;
 mod live_many;
 #[cfg(unix)]
 mod live_tools;
+mod normalization;
 mod packs;
 mod pages;
 mod paths;

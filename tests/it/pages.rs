@@ -62,6 +62,9 @@ fn tool_entry(tool: &Value) -> String {
     let (name, about) = (text(&tool["name"]), text(&tool["description"]));
     let mut entry = vec![format!("\n### {name}\n\n{about}\n\n")];
     let mut facts = vec![format!("{} list", text(&tool["profile"])), words(&tool["modes"])];
+    if tool["implemented"] == false {
+        facts.push("a reserved name".into());
+    }
     if !list(&tool["sessions"]).is_empty() {
         facts.push(format!("in {}", words(&tool["sessions"])));
     }

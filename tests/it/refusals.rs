@@ -192,6 +192,10 @@ fn provoke(code: &str) -> Option<(Stage, Value)> {
             stage.project.write("res://lamps/lamp.gd", "# edited meanwhile\n");
             stage.call("script_create", confirmed)
         }
+        "unimplemented" => stage.call(
+            "mutate_scene_tree",
+            json!({"action": "duplicate", "target_node": "/root/Level/Lamp"}),
+        ),
         "managed_mode_disabled" => stage.call("runtime_recovery_status", json!({})),
         "engine_unavailable" => stage.call("project_export", export("res://build/a.pck")),
         "engine_refused" | "toolchain_unavailable" => {

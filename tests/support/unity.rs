@@ -11,21 +11,24 @@ use std::{
     net::{TcpListener, TcpStream},
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    sync::{Arc, Condvar, Mutex},
+    sync::{
+        Arc, Condvar, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
-    time::Duration,
 };
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::{didi, pack_cache, server::Ran};
+use crate::{
+    didi, pack_cache,
+    server::{PATIENCE, Ran, program_alone},
+    wait::until,
+};
 
 /// The token of every scripted instance.
 pub const TOKEN: &str = "c2NyaXB0ZWQtdG9rZW4=";
-
-/// How long a test waits for a request that has to come.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A request as it came.
 #[derive(Debug, Clone)]
@@ -124,6 +127,10 @@ pub struct Unity {
     folder: TempDir,
     port: u16,
     log: Arc<Log>,
+    /// Raised when the listener is to be closed.
+    closing: Arc<AtomicBool>,
+    /// Keeps the port on which nobody listens from everybody else: it is the near end of a connection.
+    _unheard: (TcpListener, TcpStream),
 }
 
 impl Unity {
@@ -158,9 +165,11 @@ impl Unity {
             fs::create_dir_all(root.join(part)).expect("the project's folders can be made");
         }
         fs::create_dir(folder.path().join("sessions")).expect("a folder of records");
-        let closed = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
-        let port = closed.local_addr().expect("it is bound").port();
-        let unity = Unity { folder, port, log: Arc::default() };
+        let far = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
+        let near = TcpStream::connect(far.local_addr().expect("it is bound")).expect("it listens");
+        let port = near.local_addr().expect("it is bound").port();
+        let (log, closing) = (Arc::default(), Arc::default());
+        let unity = Unity { folder, port, log, closing, _unheard: (far, near) };
         unity.describe(&unity.descriptor());
         unity
     }
@@ -173,16 +182,29 @@ impl Unity {
         script: impl Fn(&Seen, usize) -> Act + Send + Sync + 'static,
     ) -> Self {
         let port = listener.local_addr().expect("it is bound").port();
-        let unity = Unity { port, ..self };
+        let unity = Unity { port, closing: Arc::default(), ..self };
         let (log, script): (_, Arc<Script>) = (Arc::clone(&unity.log), Arc::new(script));
+        let closing = Arc::clone(&unity.closing);
         thread::spawn(move || {
-            for stream in listener.incoming().map_while(Result::ok) {
+            let open = |_: &TcpStream| !closing.load(Ordering::SeqCst);
+            for stream in listener.incoming().map_while(Result::ok).take_while(open) {
                 let (log, script) = (Arc::clone(&log), Arc::clone(&script));
                 thread::spawn(move || serve_one(stream, &log, &*script));
             }
         });
         unity.describe(&unity.descriptor());
         unity
+    }
+
+    /// Closes the listener; the descriptor goes on naming its port.
+    ///
+    /// # Panics
+    /// When it does not close.
+    pub fn stop_listening(&self) {
+        self.closing.store(true, Ordering::SeqCst);
+        until("closed port", || {
+            TcpStream::connect(("127.0.0.1", self.port)).is_err().then_some(())
+        });
     }
 
     /// What its descriptor says.
@@ -259,10 +281,9 @@ impl Unity {
 
 /// The program in a folder, with records and a home of the test's own.
 pub fn client(around: &Path, folder: &Path, args: &[&str]) -> Command {
-    let mut command = Command::new(didi());
+    let mut command = program_alone(&didi());
     for (name, _) in std::env::vars_os() {
-        let text = name.to_string_lossy();
-        if text.starts_with("DIDI_") || text.starts_with("GODOT_") || text.starts_with("XDG_") {
+        if name.to_string_lossy().starts_with("XDG_") {
             command.env_remove(&name);
         }
     }

@@ -482,9 +482,9 @@ impl Options {
         self.pack_cache.clone().unwrap_or_else(|| user_cache().join("didi").join("packs"))
     }
 
-    /// The list of projects of Unity's Hub; it need not be there.
-    pub fn hub_projects(&self) -> Option<PathBuf> {
-        hub_list()
+    /// Where to look for instances of the Pipeline. The list of Unity's Hub need not be there.
+    pub fn pipelines(&self) -> pipeline::client::find::Places {
+        pipeline::client::find::Places { sessions: self.session_folder(), hub: hub_list() }
     }
 
     /// Where engines publish their sessions.
@@ -511,9 +511,13 @@ fn variable(name: &str) -> Option<OsString> {
     env::var_os(name).filter(|value| !value.is_empty())
 }
 
+/// The user's own folder.
+fn home() -> Option<PathBuf> {
+    variable("HOME").or_else(|| variable("USERPROFILE")).map(PathBuf::from)
+}
+
 /// Where Unity's Hub keeps its list of projects.
 fn hub_list() -> Option<PathBuf> {
-    let home = || variable("HOME").or_else(|| variable("USERPROFILE")).map(PathBuf::from);
     let folder = if cfg!(windows) {
         variable("APPDATA").map(|roaming| PathBuf::from(roaming).join("UnityHub"))
     } else if cfg!(target_os = "macos") {
@@ -528,7 +532,6 @@ fn hub_list() -> Option<PathBuf> {
 }
 
 fn user_cache() -> PathBuf {
-    let home = || variable("HOME").or_else(|| variable("USERPROFILE")).map(PathBuf::from);
     let folder = if cfg!(windows) {
         variable("LOCALAPPDATA").map(PathBuf::from)
     } else if cfg!(target_os = "macos") {

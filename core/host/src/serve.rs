@@ -29,7 +29,6 @@ use crate::{
     log::LogRing,
     mcp::{Facts, Pending, Server},
     pipeline::{
-        client::find,
         editor::AttachedEditor,
         exec::Exec,
         gates::Gates,
@@ -95,10 +94,7 @@ impl Parts {
             engines: Arc::new(Engines::new(places(options, recovery.as_deref()))),
             routes: Arc::clone(&routes),
             recovery: recovery.clone(),
-            pipelines: Arc::new(find::Places {
-                sessions: options.session_folder(),
-                hub: options.hub_projects(),
-            }),
+            pipelines: Arc::new(options.pipelines()),
         };
         let state = builtin::State::new(facts, log, routes, recovery);
         Ok(Parts { loader: Arc::new(loader), state, facts, settings, shared })

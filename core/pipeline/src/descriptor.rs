@@ -82,6 +82,16 @@ pub enum Instance {
     },
 }
 
+impl Instance {
+    /// `editor`, `batchmode` or a word of a newer one; `player`.
+    pub fn kind(&self) -> &str {
+        match self {
+            Instance::Editor { mode, .. } => mode,
+            Instance::Player { .. } => "player",
+        }
+    }
+}
+
 /// One instance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Descriptor {

@@ -8,6 +8,7 @@ mod get_hierarchy;
 mod list_buses;
 mod live;
 mod rename_node;
+mod reserved;
 mod walk;
 
 /// The pack.
@@ -21,6 +22,7 @@ impl ToolPack for ScenePack {
     fn tools(&'static self) -> Vec<Tool> {
         let mut tools = vec![get_hierarchy::tool(), list_buses::tool(), rename_node::tool()];
         tools.extend(live::tools());
+        tools.extend(reserved::tools());
         tools
     }
 }

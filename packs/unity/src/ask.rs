@@ -1,7 +1,7 @@
 //! Asking an instance, and its failures as refusals that name the way out.
 
 use didi_plugin_api::{
-    pipeline::{Instance, Outcome, Question, Request},
+    pipeline::{Instance, Outcome, Question, Request, reason},
     prelude::*,
 };
 use serde_json::Map;
@@ -72,7 +72,7 @@ fn known(said: Said) -> Result<Said, Refusal> {
             Err(unknown(&said.instance, "bad_answer", "the answer is no object of JSON"))
         }
         400 if said.body["timedOut"] == true => {
-            let refusal = unknown(&said.instance, "timed_out", &reason(&said));
+            let refusal = unknown(&said.instance, "timed_out", &brief(&said));
             Err(refusal.with("reply", lean(&said.body)))
         }
         _ => Ok(said),
@@ -116,8 +116,7 @@ fn unreachable(instance: &Instance, why: &str, message: &str) -> Refusal {
 /// A reply that is no success.
 pub(crate) fn refused(said: &Said) -> Refusal {
     let Said { instance, status, body } = said;
-    let details = reason(said);
-    let message = format!("`{}`: {}", instance.name, details.trim_end_matches('.'));
+    let message = format!("`{}`: {}", instance.name, brief(said));
     let with_reply = |code: Code| {
         Refusal::new(code, message.clone())
             .with("instance", instance.name.clone())
@@ -131,8 +130,8 @@ pub(crate) fn refused(said: &Said) -> Refusal {
         401 | 403 => with_reply(codes::FORBIDDEN)
             .no_remedy("the instance does not take the token of its own descriptor; restart it"),
         400 if body["errorCode"] == "INVALID_COMMAND_ARGS" => with_reply(codes::INVALID_ARGUMENTS)
-            .with("arg_problems", body["argProblems"].clone())
-            .with("command_schema", body["commandSchema"].clone())
+            .with("arg_problems", aside(body["argProblems"].clone()))
+            .with("command_schema", aside(body["commandSchema"].clone()))
             .field("arguments"),
         400 if body["error"] == "Command Not Found" => with_reply(codes::NOT_FOUND)
             .next_call("unity_list_commands", "shows the commands that there are"),
@@ -142,14 +141,6 @@ pub(crate) fn refused(said: &Said) -> Refusal {
         _ => with_reply(codes::ENGINE_REFUSED)
             .no_remedy("the instance ran the request and reports a failure; its reply says why"),
     }
-}
-
-/// What a reply gives as its reason.
-fn reason(said: &Said) -> String {
-    let Said { status, body, .. } = said;
-    let text = |name: &str| body[name].as_str().filter(|text| !text.is_empty());
-    let details = ["errorDetails", "error", "message"].iter().find_map(|name| text(name));
-    details.map_or_else(|| format!("status {status} without a reason"), str::to_owned)
 }
 
 /// The reply without what stands elsewhere in the refusal.
@@ -166,6 +157,30 @@ fn lean(body: &Value) -> Value {
 
 /// Largest reply that a refusal repeats, in bytes.
 const MAX_REPLY_BYTES: usize = 16 * 1024;
+/// Largest thing that is told beside a result, in bytes.
+const MAX_ASIDE_BYTES: usize = 16 * 1024;
+/// Longest reason that a refusal repeats, in bytes.
+const MAX_REASON_BYTES: usize = 2048;
+
+/// What is told beside a result.
+pub(crate) fn aside(value: Value) -> Value {
+    bounded(value, MAX_ASIDE_BYTES).0
+}
+
+/// A reply's reason, as long as a message may be.
+fn brief(said: &Said) -> String {
+    let reason = reason(said.status, &said.body);
+    begin(&reason, MAX_REASON_BYTES).trim_end_matches('.').to_owned()
+}
+
+/// A text's beginning of at most so many bytes.
+fn begin(text: &str, max_bytes: usize) -> &str {
+    let mut end = max_bytes.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
 
 /// A value that fits, or how large it is and how it begins.
 pub(crate) fn bounded(value: Value, max_bytes: usize) -> (Value, bool) {
@@ -177,32 +192,8 @@ pub(crate) fn bounded(value: Value, max_bytes: usize) -> (Value, bool) {
         Value::String(text) => text.as_str(),
         _ => text.as_str(),
     };
-    let mut end = max_bytes.min(shown.len());
-    while !shown.is_char_boundary(end) {
-        end -= 1;
-    }
-    (json!({"truncated": true, "size_bytes": text.len(), "begins": &shown[..end]}), true)
-}
-
-/// A failure that a delivered result tells of itself, in an object or in a text that holds one.
-pub(crate) fn inner_failure(result: &Value) -> Option<String> {
-    let read: Value;
-    let result = match result {
-        Value::String(text) if text.trim_start().starts_with('{') => {
-            read = serde_json::from_str(text).ok()?;
-            &read
-        }
-        other => other,
-    };
-    if result["success"] != Value::Bool(false) {
-        return None;
-    }
-    let told = ["errorDetails", "error", "message"].iter().find_map(|name| match &result[*name] {
-        Value::String(text) if !text.is_empty() => Some(text.clone()),
-        Value::Null | Value::String(_) => None,
-        other => Some(other.to_string()),
-    });
-    Some(told.unwrap_or_else(|| "it does not say why".into()))
+    let begins = begin(shown, max_bytes);
+    (json!({"truncated": true, "size_bytes": text.len(), "begins": begins}), true)
 }
 
 /// Members of an object.

@@ -7,7 +7,7 @@ use didi_plugin_api::{
     prelude::*,
 };
 
-use crate::ask::{CODES, glance, look};
+use crate::ask::{CODES, aside, glance, look};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -40,6 +40,7 @@ pub(crate) fn tool() -> Tool {
         Effects::READS,
         run,
     )
+    .bounded("16 KiB for each part")
     .refuses(&CODES)
 }
 
@@ -59,9 +60,9 @@ fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
     Answer::of(Out {
         ready: status == "ready",
         status,
-        dialogs,
-        said: said.body,
-        details: details.map(|details| details.body),
+        dialogs: aside(dialogs),
+        said: aside(said.body),
+        details: details.map(|details| aside(details.body)),
         instance: said.instance,
     })
 }

@@ -2,9 +2,12 @@
 //!
 //! An instance forgets its jobs when it loads its code anew, so one that it does not know may have run.
 
-use didi_plugin_api::{pipeline::Question, prelude::*};
+use didi_plugin_api::{
+    pipeline::{Question, inner_failure},
+    prelude::*,
+};
 
-use crate::ask::{CODES, LOOK_MS, Said, UNKNOWN_OUTCOME, ask, bounded, inner_failure, refused};
+use crate::ask::{CODES, LOOK_MS, Said, UNKNOWN_OUTCOME, aside, ask, bounded, refused};
 
 /// Largest result of a job that is answered whole, in bytes.
 const MAX_RESULT_BYTES: usize = 64 * 1024;
@@ -63,7 +66,7 @@ fn answer(said: Said, id: &str) -> ToolResult {
         return Err(refused(&said));
     }
     let Said { instance, mut body, .. } = said;
-    let failure = inner_failure(&body["result"]);
+    let failure = inner_failure(&body["result"]).map(|inner| inner.message);
     let (result, truncated) = bounded(body["result"].take(), MAX_RESULT_BYTES);
     let state = body["state"].as_str().unwrap_or("unknown").to_owned();
     let ended = matches!(state.as_str(), "completed" | "failed" | "canceled");
@@ -75,9 +78,9 @@ fn answer(said: Said, id: &str) -> ToolResult {
         "succeeded": ended.then_some(state == "completed" && failure.is_none()),
         "inner_failure": failure,
         "result": result,
-        "error": body["error"],
-        "error_details": body["errorDetails"],
-        "progress": body["progress"],
+        "error": aside(body["error"].take()),
+        "error_details": aside(body["errorDetails"].take()),
+        "progress": aside(body["progress"].take()),
         "cancellation_requested": body["cancellationRequested"] == true,
     }))?
     .truncated(truncated))

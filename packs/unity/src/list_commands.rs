@@ -2,9 +2,13 @@
 
 use didi_plugin_api::{pipeline::Question, prelude::*};
 
-use crate::ask::{CODES, look};
+use crate::ask::{CODES, bounded, look};
 
 const DEFAULT_LIMIT: u32 = 50;
+/// Largest list in one answer, in bytes.
+const MAX_LIST_BYTES: usize = 256 * 1024;
+/// Largest entry of it that is told whole, in bytes; several of its size fit in a list.
+const MAX_ENTRY_BYTES: usize = 32 * 1024;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -40,8 +44,20 @@ pub(crate) fn tool() -> Tool {
         Effects::READS,
         run,
     )
-    .bounded("limit commands a call")
+    .bounded("limit commands and 256 KiB a call")
     .refuses(&CODES)
+}
+
+/// As many of a list as an answer holds, and one at least; one that is larger by itself is told by its size.
+fn first(commands: Value) -> Vec<Value> {
+    let Value::Array(commands) = commands else { return vec![] };
+    let mut left = MAX_LIST_BYTES;
+    let fits = commands.into_iter().map(|command| bounded(command, MAX_ENTRY_BYTES).0);
+    let taken = fits.map_while(|command| {
+        left = left.checked_sub(command.to_string().len())?;
+        Some(command)
+    });
+    taken.collect()
 }
 
 fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
@@ -55,15 +71,20 @@ fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
         query.extend(value.map(|value| (name.to_owned(), value)));
     }
     let mut said = look(ctx, args.instance.as_deref(), Question::Commands { query })?;
-    let count = said.body["count"].as_u64().unwrap_or_default();
-    let total = said.body["total"].as_u64().unwrap_or(count);
+    let listed = said.body["count"].as_u64().unwrap_or_default();
+    let total = said.body["total"].as_u64().unwrap_or(listed);
+    let commands = first(said.body["commands"].take());
+    let count = commands.len() as u64;
     let end = u64::from(args.offset) + count;
     Ok(Answer::of(json!({
         "instance": said.instance.name,
-        "commands": said.body["commands"].take(),
+        "commands": commands,
         "count": count,
         "total": total,
         "next_offset": (end < total).then_some(end),
     }))?
     .truncated(end < total))
 }
+
+#[cfg(test)]
+mod tests;

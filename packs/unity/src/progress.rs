@@ -2,7 +2,7 @@
 
 use didi_plugin_api::{pipeline::Question, prelude::*};
 
-use crate::ask::{CODES, look};
+use crate::ask::{CODES, aside, look};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -19,14 +19,15 @@ pub(crate) fn tool() -> Tool {
         Effects::READS,
         run,
     )
+    .bounded("16 KiB of progress")
     .refuses(&CODES)
 }
 
 fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
-    let said = look(ctx, args.instance.as_deref(), Question::Progress)?;
+    let mut said = look(ctx, args.instance.as_deref(), Question::Progress)?;
     Answer::of(json!({
         "instance": said.instance.name,
         "active": said.body["active"] == true,
-        "progress": said.body["progress"],
+        "progress": aside(said.body["progress"].take()),
     }))
 }

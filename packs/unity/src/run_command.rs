@@ -5,12 +5,12 @@
 //! runs. Delivered is not done: a result that says that it failed is told as such. A request is sent once.
 
 use didi_plugin_api::{
-    pipeline::{Instance, Question},
+    pipeline::{Instance, Question, inner_failure},
     prelude::*,
 };
 use serde_json::Map;
 
-use crate::ask::{CODES, Said, ask, bounded, inner_failure, look, members, refused};
+use crate::ask::{CODES, Said, aside, ask, bounded, look, members, refused};
 
 const DEFAULT_TIMEOUT_SECONDS: u64 = 60;
 const DEFAULT_RESULT_BYTES: usize = 64 * 1024;
@@ -174,7 +174,7 @@ fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
 fn delivered(said: Said, args: &Args) -> ToolResult {
     let Said { instance, mut body, .. } = said;
     let result = body["result"].take();
-    let failure = inner_failure(&result);
+    let failure = inner_failure(&result).map(|inner| inner.message);
     let job_id = args.job.then(|| result["jobId"].clone());
     let (result, truncated) = bounded(result, args.max_result_bytes);
     Ok(Answer::of(json!({
@@ -184,10 +184,10 @@ fn delivered(said: Said, args: &Args) -> ToolResult {
         "inner_failure": failure,
         "job_id": job_id,
         "result": result,
-        "parameters": body["parameters"],
-        "message": body["message"],
-        "warnings": body["warnings"],
-        "dialogs_during_execution": body["dialogsDuringExecution"],
+        "parameters": aside(body["parameters"].take()),
+        "message": aside(body["message"].take()),
+        "warnings": aside(body["warnings"].take()),
+        "dialogs_during_execution": aside(body["dialogsDuringExecution"].take()),
     }))?
     .truncated(truncated))
 }

@@ -7,7 +7,10 @@ use std::sync::{
 
 #[cfg(target_os = "linux")]
 use didi_tests::executable::write_executable;
-use didi_tests::unity::{Act, TOKEN, Unity};
+use didi_tests::{
+    unity::{Act, TOKEN, Unity},
+    until,
+};
 use serde_json::{Value, json};
 
 #[cfg(target_os = "linux")]
@@ -155,20 +158,20 @@ fn the_environment_names_a_format_and_the_line_wins() {
 
 #[test]
 fn progress_comes_in_frames_before_the_result() {
-    // The command goes on until its progress was asked for.
-    let asked = Arc::new(AtomicBool::new(false));
-    let unity = Unity::start(move |seen, _| match seen.path() {
-        "/api/progress" => {
-            asked.store(true, Ordering::SeqCst);
-            Act::Reply(
-                200,
-                json!({"active": true, "progress": {"title": "Baking", "current": 42, "total": 100, "pct": 0.42}}),
-            )
+    // The command goes on until its progress was asked for a third time: two answers were taken then. The third is
+    // never answered, and holds back nothing.
+    let third = Arc::new(AtomicBool::new(false));
+    let unity = Unity::start(move |seen, nth| match (seen.path(), nth) {
+        ("/api/progress", 0 | 1) => Act::Reply(
+            200,
+            json!({"active": true, "progress": {"title": "Baking", "current": 42, "total": 100, "pct": 0.42}}),
+        ),
+        ("/api/progress", _) => {
+            third.store(true, Ordering::SeqCst);
+            Act::Stall
         }
-        "/api/exec" => {
-            while !asked.load(Ordering::SeqCst) {
-                std::thread::yield_now();
-            }
+        ("/api/exec", _) => {
+            until("third question", || third.load(Ordering::SeqCst).then_some(()));
             Act::done(json!("done"))
         }
         _ => Act::at_rest(seen),

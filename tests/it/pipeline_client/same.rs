@@ -116,6 +116,25 @@ fn a_job_needs_a_server_and_is_kept_by_one() {
 }
 
 #[test]
+fn what_needs_a_server_is_refused_before_a_pack_is_taken_up() {
+    let project = Project::sample();
+    for args in [&["job", "wait", "x"][..], &["command", "--detach", "editor_status"]] {
+        let cache = project.outside().join("copies");
+        let mut command = std::process::Command::new(didi_tests::didi());
+        command
+            .arg("--pack-cache")
+            .arg(&cache)
+            .args(args)
+            .current_dir(project.root())
+            .env("DIDI_SESSION_DIR", project.outside().join("sessions"))
+            .env("HOME", project.outside());
+        let refused = ran(command);
+        assert!(matches!(refused.code, Some(4 | 7)), "{refused:?}");
+        assert!(!cache.exists(), "{args:?} took packs up");
+    }
+}
+
+#[test]
 fn a_server_is_found_from_anywhere() {
     let _machine = quiet_machine();
     let project = Project::sample();

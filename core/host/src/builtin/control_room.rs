@@ -319,10 +319,12 @@ fn project(dispatcher: &Dispatcher) -> ProjectFacts {
 
 fn surface(catalog: &Catalog) -> Surface {
     let tools = catalog.tools();
+    let reserved = tools.iter().filter(|tool| tool.is_reserved()).count();
+    let older: usize = tools.iter().map(|tool| tool.desc.legacy_names.len()).sum();
     Surface {
-        canonical: tools.len(),
+        canonical: tools.len() - reserved,
         core: tools.iter().filter(|tool| tool.desc.profile == Profile::Core).count(),
-        legacy: tools.iter().map(|tool| tool.desc.legacy_names.len()).sum(),
+        legacy: older + reserved,
         live: tools.iter().filter(|tool| tool.desc.modes.contains(&Mode::Live)).count(),
         resources: catalog.resources().len(),
     }

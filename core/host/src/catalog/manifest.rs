@@ -15,16 +15,19 @@ pub fn manifest(catalog: &Catalog) -> Value {
     let names = |keep: &dyn Fn(&Tool) -> bool| -> Vec<&str> {
         tools.iter().filter(|tool| keep(tool)).map(|tool| tool.desc.name.as_str()).collect()
     };
-    let legacy: Map<String, Value> = (tools.iter())
-        .flat_map(|tool| {
-            tool.desc.legacy_names.iter().map(|name| (name.clone(), tool.desc.name.clone().into()))
-        })
-        .collect();
+    let older = tools.iter().flat_map(|tool| {
+        tool.desc.legacy_names.iter().map(|name| (name.clone(), tool.desc.name.clone().into()))
+    });
+    // A reserved name stands for no tool.
+    let reserved = tools.iter().filter(|tool| tool.is_reserved());
+    let legacy: Map<String, Value> =
+        older.chain(reserved.map(|tool| (tool.desc.name.clone(), Value::Null))).collect();
+    let canonical = names(&|tool| !tool.is_reserved());
     json!({
         "server": {"name": "didi", "version": env!("CARGO_PKG_VERSION")},
-        "counts": {"canonical": tools.len(), "legacy": legacy.len(), "resources": catalog.resources().len()},
+        "counts": {"canonical": canonical.len(), "legacy": legacy.len(), "resources": catalog.resources().len()},
         "names": {
-            "canonical": names(&|_| true),
+            "canonical": canonical,
             "core": names(&|tool| tool.desc.profile == Profile::Core),
             "mutating": names(&|tool| tool.desc.effects.mutates_project),
             "jobs": names(&|tool| tool.desc.job),
@@ -40,6 +43,7 @@ pub fn manifest(catalog: &Catalog) -> Value {
 fn one(tool: &Tool) -> Value {
     let mut document = json!(tool.desc);
     document["pack"] = tool.pack().into();
+    document["implemented"] = (!tool.is_reserved()).into();
     document["input_schema"] = tool.input_schema.clone();
     if let Some(output) = &tool.output_schema {
         document["output_schema"] = output.clone();

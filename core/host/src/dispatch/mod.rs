@@ -11,6 +11,8 @@
 pub mod approve;
 pub mod job_key;
 pub mod kind;
+#[cfg(feature = "argument-normalization")]
+pub mod normalize;
 pub mod profile;
 pub mod protect;
 pub mod resolve;
@@ -91,6 +93,9 @@ pub struct Caller {
     pub recorded: Option<Recorded>,
     /// The step of an editor's undo history that the call's changes share with those of others.
     pub undo_group: Option<String>,
+    /// The rules by which its arguments are to be normalized.
+    #[cfg(feature = "argument-normalization")]
+    pub normalization: Option<String>,
 }
 
 /// How dispatch ends.
@@ -169,11 +174,28 @@ impl Dispatcher {
 
     fn gate(&self, listed: profile::Listed) -> Verdict {
         let origin = Origin::of(&listed);
-        let verdict = self.gates(listed);
+        #[cfg(feature = "argument-normalization")]
+        let (listed, normalized) = {
+            let mut listed = listed;
+            match normalize::apply(&mut listed) {
+                Ok(normalized) => (listed, normalized),
+                Err(refusal) => {
+                    let outcome = origin.outcome(Err(refusal));
+                    return Verdict::Done(self.finish(&origin, outcome));
+                }
+            }
+        };
+        let verdict = self.finished(&origin, self.gates(listed));
+        #[cfg(feature = "argument-normalization")]
+        let verdict = normalized.note(verdict);
+        verdict
+    }
+
+    fn finished(&self, origin: &Origin, verdict: Result<Verdict, Refusal>) -> Verdict {
         match verdict {
-            Ok(Verdict::Done(outcome)) => Verdict::Done(self.finish(&origin, outcome)),
+            Ok(Verdict::Done(outcome)) => Verdict::Done(self.finish(origin, outcome)),
             Ok(other) => other,
-            Err(refusal) => Verdict::Done(self.finish(&origin, origin.outcome(Err(refusal)))),
+            Err(refusal) => Verdict::Done(self.finish(origin, origin.outcome(Err(refusal)))),
         }
     }
 

@@ -42,6 +42,8 @@ struct Sent {
     arguments: Map<String, Value>,
     terms: Terms,
     approval: Option<Said>,
+    #[cfg(feature = "argument-normalization")]
+    normalization: Option<String>,
 }
 
 /// A call that was not looked at yet.
@@ -196,6 +198,8 @@ fn caller(sent: &Sent) -> Caller {
         tasks: terms.is_modern() && terms.declares(TASKS_EXTENSION),
         session: terms.session.clone(),
         approval: sent.approval.clone(),
+        #[cfg(feature = "argument-normalization")]
+        normalization: sent.normalization.clone(),
         ..Caller::default()
     }
 }
@@ -214,7 +218,21 @@ fn read(
         Some(_) => return Err(ProtocolError::params("`arguments` has to be an object")),
     };
     let approval = if terms.is_modern() { read_approval(params, dispatcher)? } else { None };
-    Ok(Sent { name: name.to_owned(), arguments, terms, approval })
+    Ok(Sent {
+        name: name.to_owned(),
+        arguments,
+        terms,
+        approval,
+        #[cfg(feature = "argument-normalization")]
+        normalization: normalization(params),
+    })
+}
+
+/// The rules by which a request wants its arguments normalized; what is no text names none that there are.
+#[cfg(feature = "argument-normalization")]
+fn normalization(params: &Map<String, Value>) -> Option<String> {
+    let asked = params.get("_meta")?.get(crate::dispatch::normalize::META)?;
+    Some(asked.as_str().map_or_else(|| asked.to_string(), str::to_owned))
 }
 
 /// What a modern client sends back after an `input_required` result.

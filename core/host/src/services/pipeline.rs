@@ -11,7 +11,6 @@
 
 use std::{collections::BTreeMap, path::Path, time::Duration};
 
-use didi_pipeline::descriptor::Instance as Kind;
 use didi_plugin_api::{
     pipeline::{Instance, MAX_TIMEOUT_MS, Outcome, Question, Reply, Request},
     refusal::{Refusal, codes},
@@ -188,10 +187,7 @@ fn shown(name: String, found: &Found) -> Instance {
     let descriptor = &found.descriptor;
     Instance {
         name,
-        kind: match &descriptor.instance {
-            Kind::Editor { mode, .. } => mode.clone(),
-            Kind::Player { .. } => "player".into(),
-        },
+        kind: descriptor.instance.kind().into(),
         folder: descriptor.folder().to_string_lossy().into_owned(),
         version: descriptor.engine_version.clone(),
         pid: descriptor.pid,

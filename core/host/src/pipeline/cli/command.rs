@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use didi_pipeline::bind;
+use didi_plugin_api::pipeline::{InnerFailure, inner_failure};
 use serde_json::{Value, json};
 
 use super::{
@@ -77,15 +78,11 @@ struct Call<'c> {
 
 impl Call<'_> {
     fn run(&mut self, options: &Options, printer: &mut Printer<'_>) -> Result<Report, Trouble> {
-        let link = Link::open(options, &self.wish.target, self.cancel)?;
-        if self.wish.detach && link.is_here() {
-            return Err(Trouble::new(
-                "PRECONDITION_FAILED",
-                4,
-                "no server runs that could keep a job",
-            )
-            .hint("start `didi pipeline serve --project DIR`, or leave --detach out"));
-        }
+        let link = if self.wish.detach {
+            Link::to_instance(options, &self.wish.target, self.cancel, nobody_keeps_jobs)?
+        } else {
+            Link::open(options, &self.wish.target, self.cancel)?
+        };
         let deadline = within(self.wish.limit());
         let (answer, echo) = self.send(&link, deadline, printer)?;
         let body = outcome::body_of(&answer)?;
@@ -178,7 +175,7 @@ impl Call<'_> {
             _ => result.clone(),
         };
         let mut report = Report::of(VERB, data, view);
-        if let Some(inner) = outcome::inner_failure(&result) {
+        if let Some(inner) = inner_failure(&result) {
             tell_inner(&mut report, &mut self.warnings, inner, self.wish.strict);
         }
         report.warnings = std::mem::take(&mut self.warnings);
@@ -186,11 +183,16 @@ impl Call<'_> {
     }
 }
 
+fn nobody_keeps_jobs() -> Trouble {
+    Trouble::new("PRECONDITION_FAILED", 4, "no server runs that could keep a job")
+        .hint("start `didi pipeline serve --project DIR`, or leave --detach out")
+}
+
 /// A delivered result that says that it failed: told always, and with `--strict` a failure.
 pub fn tell_inner(
     report: &mut Report,
     warnings: &mut Vec<String>,
-    inner: outcome::Inner,
+    inner: InnerFailure,
     strict: bool,
 ) {
     let message =

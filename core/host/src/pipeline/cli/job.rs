@@ -5,6 +5,7 @@
 
 use std::time::{Duration, Instant};
 
+use didi_plugin_api::pipeline::inner_failure;
 use serde_json::{Value, json};
 
 use super::{
@@ -70,11 +71,10 @@ fn attempt(
     printer: &mut Printer<'_>,
     cancel: &Cancel,
 ) -> Result<Report, Trouble> {
-    let link = Link::open(options, &one.target, cancel)?;
-    if link.is_here() {
-        return Err(Trouble::new("NO_INSTANCE", 7, "no server runs here, so there are no jobs")
-            .hint("jobs live as long as `didi pipeline serve`"));
-    }
+    let link = Link::to_instance(options, &one.target, cancel, || {
+        Trouble::new("NO_INSTANCE", 7, "no server runs here, so there are no jobs")
+            .hint("jobs live as long as `didi pipeline serve`")
+    })?;
     let limit = if one.timeout == 0 { NO_LIMIT } else { Duration::from_secs(one.timeout) };
     let deadline = within(limit);
     let job = match what {
@@ -162,7 +162,7 @@ fn report(link: &Link, what: What, one: &OneJob, job: Value) -> Report {
             _ => {}
         }
     }
-    if let Some(inner) = outcome::inner_failure(&job["result"]) {
+    if let Some(inner) = inner_failure(&job["result"]) {
         tell_inner(&mut report, &mut warnings, inner, one.strict);
     }
     report.warnings = warnings;

@@ -41,15 +41,32 @@ impl Link {
         target: &TargetOptions,
         cancel: &Cancel,
     ) -> Result<Self, Trouble> {
-        let places = Places { sessions: options.session_folder(), hub: options.hub_projects() };
-        let wanted = wanted(options, target)?;
-        match locate(&wanted, &places, cancel) {
-            Ok(Place::Instance(found)) => {
-                Ok(Link::Remote(Box::new(Client::new(&found, cancel).map_err(Trouble::system)?)))
-            }
-            Ok(Place::Project(root)) => Ok(Link::Here(Box::new(Here::open(options, root)?))),
-            Err(why) => Err(why.into()),
+        match locate(&wanted(options, target)?, &options.pipelines(), cancel)? {
+            Place::Instance(found) => Self::remote(&found, cancel),
+            Place::Project(root) => Ok(Link::Here(Box::new(Here::open(options, root)?))),
         }
+    }
+
+    /// The same for what only a running instance can do: a project that has none is refused before anything is taken
+    /// up for it.
+    ///
+    /// # Errors
+    /// As [`Link::open`]; `alone` where this process would have to do.
+    pub fn to_instance(
+        options: &Options,
+        target: &TargetOptions,
+        cancel: &Cancel,
+        alone: impl FnOnce() -> Trouble,
+    ) -> Result<Self, Trouble> {
+        match locate(&wanted(options, target)?, &options.pipelines(), cancel)? {
+            Place::Instance(found) => Self::remote(&found, cancel),
+            Place::Project(_) => Err(alone()),
+        }
+    }
+
+    fn remote(found: &find::Found, cancel: &Cancel) -> Result<Self, Trouble> {
+        let client = Client::new(found, cancel).map_err(Trouble::system)?;
+        Ok(Link::Remote(Box::new(client)))
     }
 
     /// Whether raw command lines are taken.
@@ -58,11 +75,6 @@ impl Link {
             Link::Remote(client) => client.descriptor().can(didi_pipeline::descriptor::EXEC_ARGV),
             Link::Here(_) => true,
         }
-    }
-
-    /// Whether it is this process.
-    pub fn is_here(&self) -> bool {
-        matches!(self, Link::Here(_))
     }
 
     /// What the instance wants read before anything is sent.
@@ -78,12 +90,7 @@ impl Link {
         match self {
             Link::Remote(client) => {
                 let descriptor = client.descriptor();
-                let mut target = json!({
-                    "project": descriptor.name(),
-                    "projectPath": descriptor.folder().to_string_lossy(),
-                    "port": descriptor.port,
-                    "pid": descriptor.pid,
-                });
+                let mut target = find::identity(&descriptor);
                 if let Some(info) = descriptor.info {
                     target["info"] = info.into();
                 }

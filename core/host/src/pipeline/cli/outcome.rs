@@ -17,11 +17,12 @@
 //! Spec: P-71, the client on the command line.
 
 use didi_pipeline::bind::{Problem as ArgProblem, ProblemKind};
+use didi_plugin_api::pipeline::reason;
 use serde_json::{Value, json};
 
 use crate::pipeline::client::{
     Answer, Failure,
-    find::{Found, NotFound},
+    find::{self, NotFound},
 };
 
 /// What is wrong with a whole run.
@@ -94,7 +95,7 @@ impl From<NotFound> for Trouble {
                 .hint("open the project in its editor, start `didi pipeline serve`, or name another with --project-path"),
             NotFound::Ambiguous(found) => Trouble::new("AMBIGUOUS_EDITOR", 6, message)
                 .hint("name one with --project-path")
-                .with(json!({"candidates": found.iter().map(Found::candidate).collect::<Vec<_>>()})),
+                .with(json!({"candidates": found.iter().map(|it| find::identity(&it.descriptor)).collect::<Vec<_>>()})),
             NotFound::Denied { .. } => Trouble::new("PERMISSION_DENIED", 4, message)
                 .hint("an instance may run here: use the account and the sandbox that it runs in"),
             NotFound::Unreadable { .. } => Trouble::new("BAD_DESCRIPTOR", 4, message)
@@ -157,10 +158,7 @@ pub fn body_of(answer: &Answer) -> Result<Value, Failure> {
 
 /// What a reply of `/api/exec` says when it is no success.
 pub fn refused(answer: &Answer, body: &Value, command: &str) -> Trouble {
-    let details = ["errorDetails", "error", "message"]
-        .iter()
-        .find_map(|name| body[*name].as_str().filter(|text| !text.is_empty()))
-        .map_or_else(|| format!("status {} without a reason", answer.status), str::to_owned);
+    let details = reason(answer.status, body);
     let told = body["error"].as_str().filter(|error| *error != details);
     let message = told.map_or_else(|| details.clone(), |error| format!("{error}: {details}"));
     if body["errorCode"] == "INVALID_COMMAND_ARGS" {
@@ -267,44 +265,6 @@ pub fn usage(command: &str, entry: &Value) -> String {
         }
     }
     text
-}
-
-/// What a delivered result says of its own failure: `success: false` inside, in an object or in a text that
-/// holds one.
-pub fn inner_failure(result: &Value) -> Option<Inner> {
-    let parsed: Value;
-    let object = match result {
-        Value::String(text) if text.trim_start().starts_with('{') => {
-            parsed = serde_json::from_str(text).ok()?;
-            &parsed
-        }
-        other => other,
-    };
-    if object["success"] != Value::Bool(false) {
-        return None;
-    }
-    let texts = ["errorDetails", "error", "message"];
-    let told = texts.iter().find_map(|name| match &object[*name] {
-        Value::String(text) if !text.is_empty() => Some(text.clone()),
-        Value::Null | Value::String(_) => None,
-        other => Some(other.to_string()),
-    });
-    let failed = ["failed", "failedCount", "failCount"]
-        .iter()
-        .any(|name| object[*name].as_u64().is_some_and(|count| count > 0));
-    Some(Inner {
-        message: told.unwrap_or_else(|| "it does not say why".into()),
-        tests_failed: failed,
-    })
-}
-
-/// A failure inside a delivered result.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Inner {
-    /// What it says.
-    pub message: String,
-    /// Whether it counts failed tests.
-    pub tests_failed: bool,
 }
 
 #[cfg(test)]

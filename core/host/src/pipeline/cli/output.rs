@@ -80,7 +80,12 @@ impl<'w> Printer<'w> {
 
     /// Whether somebody wants to know how far a command is.
     pub fn wants_progress(&self) -> bool {
-        self.format == Format::Ndjson || (!self.quiet && io::stderr().is_terminal())
+        self.prints_progress() || (!self.quiet && io::stderr().is_terminal())
+    }
+
+    /// A result alone is alone, whatever the format.
+    fn prints_progress(&self) -> bool {
+        self.format == Format::Ndjson && !self.result_only
     }
 
     /// Shows how far a command is: as a bar on a terminal, as a line in `ndjson`.
@@ -90,7 +95,7 @@ impl<'w> Printer<'w> {
             return;
         }
         self.told = progress.clone();
-        if self.format == Format::Ndjson {
+        if self.prints_progress() {
             let mut frame = json!({"type": "progress"});
             if let (Some(frame), Some(members)) = (frame.as_object_mut(), progress.as_object()) {
                 frame.extend(members.clone());

@@ -2,7 +2,6 @@
 
 use std::{path::Path, time::Duration};
 
-use didi_pipeline::descriptor::Instance;
 use serde_json::{Value, json};
 
 use super::{
@@ -15,7 +14,7 @@ use crate::{
     cli::{Options, client::StatusOptions},
     pipeline::client::{
         Ask, Client, Failure,
-        find::{self, Found, NotFound, Places, Wanted},
+        find::{self, Found, NotFound, Wanted},
     },
     source,
 };
@@ -29,19 +28,16 @@ const UNTIL_READY: Duration = Duration::from_secs(300);
 
 /// `didi list`.
 pub fn list(options: &Options) -> Report {
-    let found = find::list(&places(options), &Cancel::default());
+    let found = find::list(&options.pipelines(), &Cancel::default());
     let rows: Vec<Value> = found.iter().map(row).collect();
     let data = json!({"instances": found.iter().map(Found::public).collect::<Vec<_>>()});
     Report::of("list", data, rows.into())
 }
 
 fn row(found: &Found) -> Value {
-    let mut row = found.candidate();
+    let mut row = find::identity(&found.descriptor);
     row["version"] = found.descriptor.engine_version.clone().into();
-    row["kind"] = match &found.descriptor.instance {
-        Instance::Editor { mode, .. } => mode.clone().into(),
-        Instance::Player { .. } => "player".into(),
-    };
+    row["kind"] = found.descriptor.instance.kind().into();
     row["process"] = found.process.as_str().into();
     row
 }
@@ -93,7 +89,7 @@ fn meant(
     project: Option<&Path>,
     cancel: &Cancel,
 ) -> Result<Vec<Found>, Trouble> {
-    let places = places(options);
+    let places = options.pipelines();
     let Some(project) = project else {
         let mut found = find::list(&places, cancel);
         found.retain(Found::runs);
@@ -178,8 +174,4 @@ fn nobody(wish: &StatusOptions, project: Option<&Path>) -> Trouble {
     }
     Trouble::new("STATUS_NO_INSTANCES", 6, "no instance runs")
         .hint("open the project in its editor, or start `didi pipeline serve`")
-}
-
-fn places(options: &Options) -> Places {
-    Places { sessions: options.session_folder(), hub: options.hub_projects() }
 }

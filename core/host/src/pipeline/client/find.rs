@@ -154,21 +154,19 @@ impl Found {
         shown
     }
 
-    /// One of several that could be meant.
-    pub fn candidate(&self) -> Value {
-        let Descriptor { port, pid, .. } = self.descriptor;
-        json!({
-            "project": self.descriptor.name(),
-            "projectPath": self.descriptor.folder().to_string_lossy(),
-            "port": port,
-            "pid": pid,
-        })
-    }
-
-    /// Whether it is a running game.
-    pub fn is_player(&self) -> bool {
+    fn is_player(&self) -> bool {
         matches!(self.descriptor.instance, Instance::Player { .. })
     }
+}
+
+/// What names an instance to programs.
+pub fn identity(descriptor: &Descriptor) -> Value {
+    json!({
+        "project": descriptor.name(),
+        "projectPath": descriptor.folder().to_string_lossy(),
+        "port": descriptor.port,
+        "pid": descriptor.pid,
+    })
 }
 
 /// Finds the instance that is meant.

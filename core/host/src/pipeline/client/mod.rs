@@ -16,10 +16,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use didi_pipeline::descriptor::{Descriptor, ReadFault};
+use didi_pipeline::descriptor::{Descriptor, ReadFault, Secret};
 use didi_wire::process::{self, Liveness};
 use serde_json::Value;
-use tokio::runtime::{Builder, Runtime};
+use tokio::{
+    runtime::{Builder, Runtime},
+    task::JoinHandle,
+};
 
 use crate::{cancel::Cancel, source};
 
@@ -174,8 +177,7 @@ impl Client {
         let Descriptor { port, token, .. } = self.descriptor();
         self.runtime.block_on(async {
             let mut running = tokio::spawn(transport::exchange(port, token.clone(), ask, deadline));
-            let mut watch = watch;
-            let mut due = source::now() + PROGRESS_EVERY;
+            let mut looks = watch.map(|watch| Looks::new(watch, port, token, deadline));
             loop {
                 if let Ok(ended) = tokio::time::timeout(STEP, &mut running).await {
                     return ended.unwrap_or_else(|_| {
@@ -186,21 +188,52 @@ impl Client {
                     running.abort();
                     return Err(Failure::Cancelled { sent: true });
                 }
-                if let Some(watch) = watch.as_deref_mut()
-                    && source::now() >= due
-                {
-                    due = source::now() + PROGRESS_EVERY;
-                    let limit = (source::now() + PROGRESS_LIMIT).min(deadline);
-                    let ask = Ask::get("/api/progress");
-                    let looking = transport::exchange(port, token.clone(), ask, limit);
-                    if let Ok(answer) = looking.await
-                        && let Ok(progress) = answer.json()
-                    {
-                        watch(&progress);
-                    }
+                if let Some(looks) = &mut looks {
+                    looks.step().await;
                 }
             }
         })
+    }
+}
+
+/// Questions for progress beside a running command, one at a time; what they wait for holds nothing else back.
+struct Looks<'w> {
+    watch: Watch<'w>,
+    port: u16,
+    token: Secret,
+    /// When the command's own time is over.
+    deadline: Instant,
+    /// When the next one is due.
+    due: Instant,
+    asked: Option<JoinHandle<Result<Answer, Failure>>>,
+}
+
+impl<'w> Looks<'w> {
+    fn new(watch: Watch<'w>, port: u16, token: Secret, deadline: Instant) -> Self {
+        let due = source::now() + PROGRESS_EVERY;
+        Looks { watch, port, token, deadline, due, asked: None }
+    }
+
+    /// Asks when it is due, and passes on what came; waits for nothing.
+    async fn step(&mut self) {
+        match self.asked.take() {
+            Some(asked) if asked.is_finished() => {
+                if let Ok(Ok(answer)) = asked.await
+                    && let Ok(progress) = answer.json()
+                {
+                    (self.watch)(&progress);
+                }
+            }
+            Some(asked) => self.asked = Some(asked),
+            None if source::now() >= self.due => {
+                self.due = source::now() + PROGRESS_EVERY;
+                let limit = (source::now() + PROGRESS_LIMIT).min(self.deadline);
+                let ask = Ask::get("/api/progress");
+                let asking = transport::exchange(self.port, self.token.clone(), ask, limit);
+                self.asked = Some(tokio::spawn(asking));
+            }
+            None => {}
+        }
     }
 }
 

@@ -1,3 +1,4 @@
+#![allow(clippy::disallowed_methods, reason = "lays plain files out for the test")]
 //! Tests of `pipeline`: who may ask what.
 
 use std::{path::Path, sync::Arc};

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Trouble, inner_failure, refused, usage};
+use super::{Trouble, refused, usage};
 use crate::pipeline::client::{Answer, Failure};
 
 fn reply(status: u16, body: &Value) -> Trouble {
@@ -81,30 +81,6 @@ fn known_problems_are_told_in_our_words_and_unknown_ones_in_the_servers() {
     assert_eq!(reply(400, &body).message, "Their English.");
     body["argProblems"] = json!([{"kind": "unknownName", "name": "json"}]);
     assert_eq!(reply(400, &body).hint.as_deref(), Some("write --json before the command's name"));
-}
-
-#[test]
-fn a_delivered_failure_is_seen_in_objects_and_in_texts() {
-    let seen =
-        |result: Value| inner_failure(&result).map(|inner| (inner.message, inner.tests_failed));
-    assert_eq!(
-        seen(json!({"success": false, "error": "compile"})),
-        Some(("compile".into(), false))
-    );
-    assert_eq!(seen(json!("{\"success\": false, \"message\": \"m\"}")), Some(("m".into(), false)));
-    assert_eq!(
-        seen(json!({"success": false, "failed": 2})),
-        Some(("it does not say why".into(), true))
-    );
-    assert_eq!(
-        seen(json!({"success": false, "error": {"a": 1}})),
-        Some(("{\"a\":1}".into(), false))
-    );
-    for fine in
-        [json!(null), json!("{oops"), json!({"success": true}), json!({"success": 0}), json!([1])]
-    {
-        assert_eq!(seen(fine.clone()), None, "{fine}");
-    }
 }
 
 #[test]

@@ -101,3 +101,14 @@ fn each_report_of_progress_is_a_line_once() {
     assert_eq!(lines[0], json!({"type": "progress", "title": "Baking", "pct": 0.5}));
     assert_eq!(lines[1]["type"], "result");
 }
+
+#[test]
+fn a_result_alone_has_no_progress_before_it() {
+    let options = OutputOptions { format: Some(Format::Ndjson), json: false, quiet: true };
+    let mut out = vec![];
+    let mut printer = Printer::new(&options, &mut out, false).result_only(true);
+    assert!(!printer.wants_progress(), "nobody is asked for what is not shown");
+    printer.progress(&json!({"active": true, "progress": {"title": "Baking", "pct": 0.5}}));
+    printer.finish(&Report::of("command", json!({}), json!(1)));
+    assert_eq!(String::from_utf8(out).unwrap(), "1\n");
+}
