@@ -465,6 +465,7 @@ const UNPROVOKED: &[(&str, &str)] = &[
 /// names each.
 const LIVE: &[&str] = &[
     "animation_library_already_added",
+    "animation_library_differs_from_disk",
     "animation_library_name_taken",
     "animation_library_slot",
     "animation_library_unloadable",
@@ -500,6 +501,8 @@ const LIVE: &[&str] = &[
     "input_action_not_found",
     "input_queue_full",
     "invariant_watch_active",
+    "library_path_case_mismatch",
+    "malformed_input_map_entry",
     "method_not_declared",
     "method_private",
     "missing_or_ambiguous_signal_connection",
@@ -570,9 +573,8 @@ const LIVE: &[&str] = &[
 
 /// Codes that only a real engine gives and that no test provokes, with the reason.
 const UNSHOWN: &[(&str, &str)] = &[
-    ("animation_library_differs_from_disk", "the engine's copy is not compared with the file yet"),
     ("animation_library_postcondition_mismatch", "an engine that did not do what it was told"),
-    ("animation_library_reload_failed", "a library that can't be read anew is an unloadable one"),
+    ("animation_library_reload_failed", "a file that is read well is not read a moment later"),
     ("animation_library_undo_registration_failed", "the engine says nothing of a failed action"),
     ("asset_not_indexed", "what the editor does not list is told as announced"),
     (
@@ -580,9 +582,7 @@ const UNSHOWN: &[(&str, &str)] = &[
         "an adapter that answers no longer, or in words that are none of its protocol",
     ),
     ("game_not_started", "an editor that says yes and then runs no game"),
-    ("library_path_case_mismatch", "names of files are told apart by case here"),
     ("load_failed", "a sound that was imported just now is loaded by the engine that imported it"),
-    ("malformed_input_map_entry", "the entry of a project is not looked at yet"),
     (
         "no_space_state",
         "every window has a world; an engine whose script takes it away ends at once (measured)",

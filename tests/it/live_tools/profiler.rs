@@ -1,16 +1,11 @@
 //! What bounds the frames of games that are slow in a known way.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    thread,
-    time::Instant,
-};
+use std::{thread, time::Instant};
 
-use didi_tests::{Caller, Project, live::Engine, server::PATIENCE, until};
-use serde_json::{Value, json};
+use didi_tests::{Caller, Project, live::Engine, server::PATIENCE};
+use serde_json::json;
+
+use super::refused::refused_beside;
 
 /// A game that takes so many milliseconds in a function of every frame or tick.
 fn slow(function: &str, millis: u32) -> Project {
@@ -69,32 +64,11 @@ fn a_quick_game_is_bound_by_nothing_and_a_stall_is_seen() {
     assert_eq!(caller.refused("runtime_read_profiler", none), "invalid_arguments");
     let dry = json!({"dry_run": true});
     assert_eq!(caller.refused("runtime_read_profiler", dry), "invalid_arguments");
-    let refusal = while_another_measures(&engine, &mut caller);
-    assert_eq!(refusal["data"]["code"], "profiler_read_active", "{refusal}");
+    let long = ("runtime.readProfiler", json!({"duration_ms": 500, "sample_count": 1}));
+    let short = json!({"duration_ms": 0, "sample_count": 1});
+    let tool = ("runtime_read_profiler", &short);
+    let refusal = refused_beside(&engine, long, &mut caller, tool, "profiler_read_active");
     assert_eq!(refusal["data"]["retry_after_ms"], 2000, "{refusal}");
-}
-
-/// Asks until it is refused, while another client measures again and again.
-fn while_another_measures(engine: &Engine, caller: &mut Caller) -> Value {
-    let stop = Arc::new(AtomicBool::new(false));
-    let stopped = Arc::clone(&stop);
-    let mut other = engine.connect();
-    let measures = thread::spawn(move || {
-        while !stopped.load(Ordering::Relaxed) {
-            // It may come second itself.
-            let _ =
-                other.ask("runtime.readProfiler", json!({"duration_ms": 500, "sample_count": 1}));
-        }
-    });
-    let refused = until("measure of another's", || {
-        let short = json!({"duration_ms": 0, "sample_count": 1});
-        let result = caller.result("runtime_read_profiler", &short);
-        (result["isError"] == true).then_some(result)
-    });
-    let refusal = didi_tests::caller::refusal_of(&refused);
-    stop.store(true, Ordering::Relaxed);
-    measures.join().unwrap();
-    refusal
 }
 
 #[test]

@@ -164,6 +164,48 @@ fn an_open_scene_refuses_scripts_connections_tiles_and_libraries_that_do_not_fit
 }
 
 #[test]
+fn a_library_whose_file_has_changed_is_taken_anew_when_that_is_said() {
+    let Some((project, _engine, mut caller)) = opened() else { return };
+    let library = |player: &str| json!({"animation_player_path": player, "library_path": "res://more.tres", "library_name": "more"});
+    caller.edits("anim_add_library", library("Player"));
+    caller
+        .edits("scene_instantiate_node", json!({"node_type": "AnimationPlayer", "name": "Other"}));
+    let length = |caller: &mut Caller| {
+        let told = caller.done("anim_list_tracks", json!({"animation_player_path": "Player"}));
+        let all = told["animations"].as_array().unwrap();
+        all.iter().find(|one| one["name"] == "more/run").unwrap()["length"].as_f64().unwrap()
+    };
+    let before = length(&mut caller);
+    let text = project.text("more.tres").unwrap();
+    let longer = "resource_name = \"run\"\nlength = 7.5";
+    project.write("more.tres", text.replace("resource_name = \"run\"", longer));
+    for dry_run in [true, false] {
+        let mut ask = library("Other");
+        ask["dry_run"] = dry_run.into();
+        let refusal = caller.refusal("anim_add_library", ask);
+        assert_eq!(refusal["data"]["code"], "animation_library_differs_from_disk", "{refusal}");
+        assert_eq!(refusal["data"]["retry_with"], json!({"reload_from_disk": true}), "{refusal}");
+    }
+    let mut anew = library("Other");
+    anew["reload_from_disk"] = true.into();
+    let mut preview = anew.clone();
+    preview["dry_run"] = true.into();
+    let preview = caller.done("anim_add_library", preview)["mutation_preview"].clone();
+    let seen = &preview["changes"][0]["before"];
+    assert_eq!(seen["editor_copy_matches_file"], false, "{preview}");
+    assert_eq!(length(&mut caller), before, "a preview reads nothing anew");
+    let added = caller.edits("anim_add_library", anew);
+    assert_eq!(added["reloaded_from_disk"], true, "{added}");
+    assert_eq!(length(&mut caller), 7.5);
+    let mut upper = library("Player");
+    upper["library_path"] = "res://MORE.tres".into();
+    let refusal = caller.refusal("anim_add_library", upper);
+    assert_eq!(refusal["data"]["code"], "library_path_case_mismatch", "{refusal}");
+    assert_eq!(refusal["data"]["library_path_on_disk"], "res://more.tres", "{refusal}");
+    assert_eq!(refusal["data"]["retry_with"], json!({"library_path": "res://more.tres"}));
+}
+
+#[test]
 fn what_is_no_scene_or_lacks_a_part_is_not_instanced() {
     let Some((project, _engine, mut caller)) = opened() else { return };
     project.write("odd.tscn", "[gd_resource type=\"Gradient\" format=3]\n\n[resource]\n");
@@ -265,6 +307,27 @@ fn a_scene_that_was_never_saved_is_neither_saved_nor_closed() {
     assert_eq!(refusal["data"]["code"], "scene_never_saved", "{refusal}");
     assert_eq!(refusal["data"]["retry_with"], json!({"discard_unsaved": true}), "{refusal}");
     caller.done("scene_close", json!({"discard_unsaved": true}));
+}
+
+#[test]
+fn an_action_whose_entry_is_no_action_is_replaced_when_that_is_said() {
+    let project = Project::sample();
+    let text = project.text("project.godot").unwrap();
+    project.write("project.godot", text.replace("[input]\n", "[input]\n\nodd=5\n"));
+    let Some(_engine) = Engine::editor(&project) else { return };
+    let mut caller = Caller::of(&project);
+    let ask = json!({"action": "odd", "events": [{"type": "key", "physical_keycode": 32}]});
+    for dry_run in [true, false] {
+        let mut ask = ask.clone();
+        ask["dry_run"] = dry_run.into();
+        let refusal = caller.refusal("project_set_input_action", ask);
+        assert_eq!(refusal["data"]["code"], "malformed_input_map_entry", "{refusal}");
+    }
+    let refusal = caller.refusal("project_set_input_action", ask);
+    let way = refusal["data"]["next_call"].clone();
+    caller.done(way["tool"].as_str().unwrap(), way["arguments"].clone());
+    let body = "var odd = ProjectSettings.get_setting(\"input/odd\")\nreturn odd.events.map(func(one): return one.physical_keycode)";
+    assert_eq!(ask_engine(&project, body), json!([32]));
 }
 
 #[test]

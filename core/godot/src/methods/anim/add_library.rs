@@ -1,9 +1,15 @@
 //! `anim.addLibrary`: gives an animation player a library from a file, undoably.
+//!
+//! Whatever holds the library in the editor holds one copy of it. Where the file has changed since that was read, the
+//! caller says which of the two is meant; the copy is read anew when the change is made, and not before.
 
 use didi_engine::Answer;
 use didi_wire::BridgeError;
 use godot::{
-    classes::{AnimationLibrary, AnimationPlayer, ResourceLoader, resource_loader::CacheMode},
+    classes::{
+        Animation, AnimationLibrary, AnimationPlayer, DirAccess, ResourceLoader,
+        resource_loader::CacheMode,
+    },
     prelude::*,
 };
 use serde::Deserialize;
@@ -39,7 +45,8 @@ struct Ready {
     root: Gd<Node>,
     player: Gd<AnimationPlayer>,
     added: Gd<AnimationLibrary>,
-    reloaded: bool,
+    /// Whether the editor has a copy that is read anew.
+    reloads: bool,
 }
 
 pub(crate) fn plan(context: &Context, params: &Params) -> Planned {
@@ -51,17 +58,33 @@ pub(crate) fn plan(context: &Context, params: &Params) -> Planned {
         let message = "a library's name holds none of `/ : , [`";
         return Err(refuse::invalid("library_name", message));
     }
-    let (library, reloaded) = load(&args)?;
+    check_path(&args.file)?;
+    let was_held = ResourceLoader::singleton().has_cached(&args.file);
+    let library = load(&args.file, CacheMode::REUSE)?;
     check(&args, &player, &library)?;
-    let added = library.get_animation_list();
-    let added: Vec<String> = added.iter_shared().map(|name| name.to_string()).collect();
-    let before = json!({ "library_names": libraries(&player), "animations_to_add": added });
-    let ready = Ready { args, root, player, added: library, reloaded };
+    let file = if was_held { load(&args.file, CacheMode::IGNORE)? } else { library.clone() };
+    let matches = are_alike(&library, &file);
+    if !matches && !args.reload_from_disk {
+        let message = format!("the editor's copy of `{}` is another than the file", args.file);
+        return Err(refuse::conflict("animation_library_differs_from_disk", message)
+            .with("retry_with", json!({ "reload_from_disk": true })));
+    }
+    let before = json!({
+        "library_names": libraries(&player),
+        "animations_to_add": animations(&file),
+        "editor_copy_matches_file": matches,
+    });
+    let reloads = args.reload_from_disk && was_held;
+    let ready = Ready { args, root, player, added: library, reloads };
     Ok(Change::now(before, move |_| make(&ready)))
 }
 
 fn make(ready: &Ready) -> Answer {
-    let Ready { args, root, player, added, reloaded } = ready;
+    let Ready { args, root, player, added, reloads } = ready;
+    if *reloads && load(&args.file, CacheMode::REPLACE).is_err() {
+        let message = format!("`{}` could not be read anew", args.file);
+        return Err(refuse::engine("animation_library_reload_failed", message));
+    }
     let object: Gd<Object> = player.clone().upcast();
     let name = StringName::from(&args.name).to_variant();
     let mut action = Edit::begin("Add animation library", root)?;
@@ -85,32 +108,80 @@ fn make(ready: &Ready) -> Answer {
         "animations_truncated": count > names.len(),
         "animations": names,
         "animation_count": count,
-        "reloaded_from_disk": reloaded,
+        "reloaded_from_disk": reloads,
     })))
 }
 
-/// The library, from the editor's copy or anew.
-fn load(args: &Args) -> Result<(Gd<AnimationLibrary>, bool), BridgeError> {
-    let path = args.file.as_str();
-    let mut loader = ResourceLoader::singleton();
-    if !path.starts_with("res://") || !loader.exists(path) {
-        let message = format!("there is no resource `{path}`");
-        let reason = "lists the resources there are";
-        return Err(refuse::not_found(message, "project_list_resources", reason));
+/// Refuses a file that is not there, or is there under another letter case.
+fn check_path(path: &str) -> Result<(), BridgeError> {
+    if path.starts_with("res://") && ResourceLoader::singleton().exists(path) {
+        return Ok(());
     }
-    let was_cached = loader.has_cached(path);
-    let mode = if args.reload_from_disk { CacheMode::REPLACE } else { CacheMode::REUSE };
-    let loaded = loader.load_ex(path).cache_mode(mode).done();
+    if let Some(there) = under_another_case(path) {
+        let message = format!("`{path}` is there as `{there}`");
+        return Err(BridgeError::new(400, "library_path_case_mismatch", message)
+            .with("library_path_on_disk", there.as_str())
+            .with("retry_with", json!({ "library_path": there })));
+    }
+    let message = format!("there is no resource `{path}`");
+    let reason = "lists the resources there are";
+    Err(refuse::not_found(message, "project_list_resources", reason))
+}
+
+/// The path of the one file whose path differs in letter case alone.
+fn under_another_case(path: &str) -> Option<String> {
+    let parts: Vec<&str> = path.strip_prefix("res://")?.split('/').collect();
+    let (file, folders) = parts.split_last()?;
+    let mut found = "res://".to_owned();
+    for folder in folders {
+        let inside = DirAccess::get_directories_at(&found);
+        found = format!("{found}{}/", alike_in_case(&inside, folder)?);
+    }
+    let inside = DirAccess::get_files_at(&found);
+    Some(format!("{found}{}", alike_in_case(&inside, file)?))
+}
+
+fn alike_in_case(names: &PackedStringArray, wanted: &str) -> Option<String> {
+    let lower = wanted.to_lowercase();
+    let mut names = names.as_slice().iter().map(ToString::to_string);
+    names.find(|name| name.to_lowercase() == lower)
+}
+
+/// The library: the editor's copy, the file past every copy, or the copy made anew of the file.
+fn load(path: &str, mode: CacheMode) -> Result<Gd<AnimationLibrary>, BridgeError> {
+    let loaded = ResourceLoader::singleton().load_ex(path).cache_mode(mode).done();
     let loaded = loaded.ok_or_else(|| {
         let message = format!("`{path}` could not be loaded");
         BridgeError::new(422, "animation_library_unloadable", message).with("field", "library_path")
     })?;
     let class = loaded.get_class();
-    let library = loaded.try_cast::<AnimationLibrary>().map_err(|_| {
+    loaded.try_cast::<AnimationLibrary>().map_err(|_| {
         let message = format!("`{path}` is a `{class}` and no `AnimationLibrary`");
         BridgeError::new(422, "not_an_animation_library", message).with("field", "library_path")
-    })?;
-    Ok((library, args.reload_from_disk && was_cached))
+    })
+}
+
+fn animations(library: &Gd<AnimationLibrary>) -> Vec<String> {
+    library.get_animation_list().iter_shared().map(|name| name.to_string()).collect()
+}
+
+/// Whether two libraries hold animations of the same names, lengths, loops and tracks.
+fn are_alike(one: &Gd<AnimationLibrary>, other: &Gd<AnimationLibrary>) -> bool {
+    let names = animations(one);
+    let same = |name: &String| {
+        let [one, other] = [one, other].map(|library| library.get_animation(name.as_str()));
+        one.zip(other).is_some_and(|(one, other)| outline(&one) == outline(&other))
+    };
+    names == animations(other) && names.iter().all(same)
+}
+
+/// What an animation is told apart by: its length and loop, and the type, path and keys of each track.
+fn outline(animation: &Gd<Animation>) -> (f32, i32, Vec<(i32, String, i32)>) {
+    let tracks = (0..animation.get_track_count()).map(|at| {
+        let path = animation.track_get_path(at).to_string();
+        (animation.track_get_type(at).ord(), path, animation.track_get_key_count(at))
+    });
+    (animation.get_length(), animation.get_loop_mode().ord(), tracks.collect())
 }
 
 fn check(

@@ -60,6 +60,15 @@ pub(super) fn is_own(action: &str) -> bool {
     file::written(&format!("input/{action}")).is_some()
 }
 
+/// Whether the project's file defines an action as the engine does: a dictionary with a list of events.
+pub(super) fn is_sound(action: &str) -> bool {
+    let written = file::written(&format!("input/{action}")).unwrap_or_default();
+    let held = written.try_to::<AnyDictionary>();
+    held.is_ok_and(|held| {
+        held.get("events").is_some_and(|events| events.get_type() == VariantType::ARRAY)
+    })
+}
+
 /// Whether the engine or the project has an action.
 pub(super) fn is_known(action: &str) -> bool {
     ProjectSettings::singleton().has_setting(&format!("input/{action}"))

@@ -44,6 +44,14 @@ pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
         return Err(refuse::invalid("events", message));
     }
     let own = list_input_actions::is_own(action);
+    if own && !args.replace && !list_input_actions::is_sound(action) {
+        let message = format!("the project's entry for `{action}` holds no list of events");
+        let error = refuse::conflict("malformed_input_map_entry", message);
+        let mut again = params.clone();
+        again.insert("replace".into(), true.into());
+        let reason = "puts a whole entry in its place";
+        return Err(refuse::next_call(error, "project_set_input_action", again.into(), reason));
+    }
     if own && !args.replace {
         let message = format!("there is an input action `{action}` already");
         let error = refuse::conflict("already_exists", message);
