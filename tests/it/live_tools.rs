@@ -3,6 +3,7 @@
 
 mod bakes;
 mod behind;
+mod call_stack;
 mod edits;
 mod further;
 pub(crate) mod pictures;

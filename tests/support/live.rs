@@ -82,6 +82,15 @@ impl Engine {
         Self::start(project, SessionKind::Editor, &["--editor"])
     }
 
+    /// A headless editor with options of its own.
+    ///
+    /// # Panics
+    /// When it opens no session in time.
+    pub fn editor_with(project: &Project, options: &[&str]) -> Option<Self> {
+        let args: Vec<&str> = ["--editor"].iter().chain(options).copied().collect();
+        Self::start(project, SessionKind::Editor, &args)
+    }
+
     /// A headless editor that quits by itself after so many frames.
     ///
     /// # Panics

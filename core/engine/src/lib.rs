@@ -10,12 +10,15 @@
 //! * [`ring`]: bounded records and cursors. [`diagnostics`]: what was printed while a call ran.
 //! * [`sandbox`]: the read-only expressions that may be evaluated.
 //! * [`clients`]: who is attached, what it last did, and sending it away. [`activity`]: what keeps commands waiting.
+//! * [`debugger`]: who debugs a game. [`debug_adapter`]: the stack of a game that stands, out of an editor's adapter.
 //! * [`pace`]: how long a frame may wait for the next command. [`detached`]: work that outlives its call.
 #![deny(missing_docs)]
 
 pub mod activity;
 pub mod backend;
 pub mod clients;
+pub mod debug_adapter;
+pub mod debugger;
 pub mod detached;
 pub mod diagnostics;
 pub mod pace;

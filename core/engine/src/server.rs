@@ -13,11 +13,11 @@ use std::{
 };
 
 use didi_wire::{
-    BridgeError, Descriptor, MAX_UNDO_GROUP_BYTES, Request, Response, TOKEN_PARAM,
+    BridgeError, Descriptor, MAX_UNDO_GROUP_BYTES, Request, Response, SessionKind, TOKEN_PARAM,
     UNDO_GROUP_PARAM,
     frame::{Decoder, FrameTooLong, encode},
     lock::{self, Holder},
-    methods::{self, Effect, Lookup, Method, Thread},
+    methods::{self, Effect, Lookup, Method},
     session_dir::SessionDir,
 };
 use serde_json::{Map, Value, json};
@@ -26,6 +26,7 @@ use crate::{
     activity::Activity,
     backend::{Answer, Call},
     clients::{self, Clients},
+    debugger::Debugger,
     detached::{Detached, WorkKind},
     queue::{MAIN_THREAD_DEADLINE, Queue},
     ring::{Level, LogRing, Query},
@@ -71,6 +72,8 @@ pub struct Shared {
     pub reloads: Arc<Detached>,
     /// How long a caller waits for the main thread.
     pub main_thread_deadline: Duration,
+    /// Whose debugger stops this engine, where it is a game.
+    pub debugged_by: Debugger,
     attached: AtomicUsize,
 }
 
@@ -99,6 +102,7 @@ impl Shared {
             reimports: Arc::new(Detached::new()),
             reloads: Arc::new(Detached::new()),
             main_thread_deadline: MAIN_THREAD_DEADLINE,
+            debugged_by: Debugger::None,
             attached: AtomicUsize::new(0),
         }
     }
@@ -133,7 +137,7 @@ impl Shared {
             Lookup::Method(found) => Some(found),
             _ => None,
         };
-        if let Some(found) = found.filter(|found| found.thread == Thread::Main) {
+        if let Some(found) = found.filter(|found| found.thread.is_main(self.kind())) {
             self.clients.ended(found.name, answer.as_ref().err().and_then(BridgeError::code_name));
         }
         let changes = found.is_some_and(|found| found.effect == Effect::Changes);
@@ -159,19 +163,22 @@ impl Shared {
     /// Answers one request.
     fn answer(&self, method: &'static Method, mut params: Map<String, Value>) -> Answer {
         let undo_group = undo_group(params.remove(UNDO_GROUP_PARAM))?;
-        match method.thread {
-            Thread::Bridge => self.at_once(method.name, params),
-            Thread::Main => {
-                let limit = self.main_thread_deadline + method.extra_time(&params);
-                self.queue.run(Call { method, params, undo_group }, limit)
-            }
+        if !method.thread.is_main(self.kind()) {
+            return self.at_once(method.name, params);
         }
+        let limit = self.main_thread_deadline + method.extra_time(&params);
+        self.queue.run(Call { method, params, undo_group }, limit)
+    }
+
+    fn kind(&self) -> SessionKind {
+        self.descriptor.identity.kind
     }
 
     /// Methods that need no engine.
     fn at_once(&self, name: &str, params: Map<String, Value>) -> Answer {
         match name {
             HANDSHAKE => Ok(self.handshake()),
+            "runtime.getCallStack" => Err(self.debugged_by.refuse_stack()),
             "runtime.getLogs" => self.page(&self.telemetry, params, None),
             "runtime.getOutput" => self.page(&self.output, params, Some("engine")),
             "editor.getActivity" => Ok(self.activity.report()),

@@ -21,6 +21,7 @@ use interprocess::local_socket::{Listener, prelude::*};
 use serde_json::{Value, json};
 
 use crate::{
+    debugger::Debugger,
     queue::MAIN_THREAD_DEADLINE,
     ring::{Level, LogRing},
     server::{self, Shared, Slots},
@@ -50,6 +51,8 @@ pub struct SessionConfig {
     pub engine_version: Option<String>,
     /// How long a caller waits for the main thread.
     pub main_thread_deadline: Duration,
+    /// Whose debugger stops this engine, where it is a game.
+    pub debugged_by: Debugger,
 }
 
 impl SessionConfig {
@@ -68,6 +71,7 @@ impl SessionConfig {
             build_id: None,
             engine_version: None,
             main_thread_deadline: MAIN_THREAD_DEADLINE,
+            debugged_by: Debugger::None,
         }
     }
 }
@@ -112,6 +116,7 @@ impl Session {
         let telemetry = Arc::new(LogRing::new());
         let mut shared = Shared::new(descriptor.clone(), output, telemetry);
         shared.main_thread_deadline = config.main_thread_deadline;
+        shared.debugged_by = config.debugged_by;
         shared.sessions = Some(config.sessions.clone());
         let (shared, slots) = (Arc::new(shared), Arc::new(Slots::default()));
         let acceptor = {

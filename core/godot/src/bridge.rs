@@ -4,6 +4,7 @@ use std::{fs, sync::Arc, time::Instant};
 
 use didi_engine::{
     Pump, Session, SessionConfig,
+    debugger::Debugger,
     pace::{Pace, Sight},
     pump::Guarded,
     ring::Level,
@@ -43,6 +44,7 @@ pub(crate) fn open() {
     let config = SessionConfig {
         build_id: Some(env!("CARGO_PKG_VERSION").into()),
         engine_version: engine_version(),
+        debugged_by: Debugger::of_arguments(&arguments),
         ..SessionConfig::new(kind, project_path, surroundings::temp(), surroundings::sessions())
     };
     match Session::open(config, logger::output()) {

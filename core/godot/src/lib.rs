@@ -9,6 +9,7 @@ mod backend;
 mod background;
 mod bridge;
 mod change;
+mod debugger;
 mod dialogs;
 mod edit;
 mod expression;

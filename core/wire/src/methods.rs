@@ -41,6 +41,19 @@ pub enum Thread {
     Main,
     /// On the thread of the connection, at once, even while the main thread is busy.
     Bridge,
+    /// In an editor on the main thread; in a game at once, as its main thread may stand in the debugger.
+    BridgeInGames,
+}
+
+impl Thread {
+    /// Whether an engine of a kind answers on its main thread.
+    pub fn is_main(self, kind: SessionKind) -> bool {
+        match self {
+            Thread::Main => true,
+            Thread::Bridge => false,
+            Thread::BridgeInGames => kind == SessionKind::Editor,
+        }
+    }
 }
 
 /// One bridge method.
@@ -128,6 +141,10 @@ impl Method {
     const fn on_the_bridge(self) -> Method {
         Method { thread: Thread::Bridge, ..self }
     }
+
+    const fn on_the_bridge_in_games(self) -> Method {
+        Method { thread: Thread::BridgeInGames, ..self }
+    }
 }
 
 /// What a name means.
@@ -200,8 +217,10 @@ pub const METHODS: &[Method] = &[
     changes("project.setInputAction", Kinds::EDITOR),
     changes("project.setSetting", Kinds::EDITOR),
     changes("resource.refreshCached", Kinds::EDITOR),
+    changes("runtime.controlDebugger", Kinds::EDITOR),
     reads("runtime.evalGdscript", Kinds::BOTH),
     changes("runtime.exploreScene", Kinds::GAME),
+    reads("runtime.getCallStack", Kinds::BOTH).on_the_bridge_in_games(),
     reads("runtime.getLogs", Kinds::BOTH).on_the_bridge(),
     reads("runtime.getOutput", Kinds::BOTH).on_the_bridge(),
     reads("runtime.getTree", Kinds::BOTH),

@@ -7,8 +7,11 @@
 
 use didi_plugin_api::prelude::*;
 
+mod control_debugger;
+mod debugger;
 mod eval_gdscript;
 mod explore_scene;
+mod get_call_stack;
 mod get_tree;
 mod inject_input;
 mod read_logs;
@@ -44,6 +47,8 @@ pub(crate) fn tools() -> Vec<Tool> {
         watch_invariants::tool(),
         explore_scene::tool(),
         stop::tool(),
+        get_call_stack::tool(),
+        control_debugger::tool(),
     ]
 }
 

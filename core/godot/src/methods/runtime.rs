@@ -1,8 +1,11 @@
 //! The running game: its tree, its time, its input, its end.
 
 pub(crate) mod active;
+mod adapter;
+pub(crate) mod control_debugger;
 pub(crate) mod eval_gdscript;
 pub(crate) mod explore_scene;
+pub(crate) mod get_call_stack;
 pub(crate) mod get_tree;
 pub(crate) mod held_input;
 pub(crate) mod inject_input;

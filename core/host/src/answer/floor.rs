@@ -145,6 +145,13 @@ const BY_LIVE_CODE: &[(&str, Remedy)] = &[
     ("bus_name_in_use", Remedy::NextCall("audio_configure_bus", "sets the bus there is")),
     ("camera_path_does_not_resolve_to_camera3d", Remedy::Field("camera_path")),
     ("cyclic_instance", Remedy::Field("scene_path")),
+    ("debug_adapter_failed", Remedy::RetryAfterMs(1000)),
+    (
+        "debug_adapter_unavailable",
+        Remedy::RestartWith(
+            "the editor, with `--dap-port` naming a port that nothing else listens on",
+        ),
+    ),
     ("declared_signal_not_found", Remedy::Field("signal_name")),
     ("dirty_state_unavailable", Remedy::RetryWith("discard_unsaved", true)),
     ("duplicate_gridmap_position", Remedy::Field("cells")),
@@ -155,7 +162,19 @@ const BY_LIVE_CODE: &[(&str, Remedy)] = &[
     ("engine_default_action", Remedy::RetryWith("include_engine_defaults", true)),
     ("expression_execution_failed", Remedy::Field("expression")),
     ("expression_parse_failed", Remedy::Field("expression")),
+    (
+        "game_already_playing",
+        Remedy::NextCall("runtime_control_debugger", "ends the game that plays"),
+    ),
     ("game_not_paused", Remedy::NextCall("runtime_set_paused", "pauses the game")),
+    ("game_not_started", Remedy::NextCall("runtime_read_output", "tells what the editor said")),
+    (
+        "game_not_stopped",
+        Remedy::NextCall(
+            "runtime_list_sessions",
+            "shows the game, which answers other tools while it runs",
+        ),
+    ),
     (
         "ghost_budget_exceeded",
         Remedy::NextCall("editor_clear_ghost_previews", "makes room for more"),
@@ -206,6 +225,10 @@ const BY_LIVE_CODE: &[(&str, Remedy)] = &[
     ),
     ("navigation_mesh_missing", Remedy::NextCall("scene_set_property", "gives the region a mesh")),
     ("navigation_target_wrong_type", Remedy::Field("nav_node_path")),
+    (
+        "no_debugged_game",
+        Remedy::NextCall("runtime_control_debugger", "runs the game from the editor"),
+    ),
     ("no_edited_scene", Remedy::NextCall("scene_open", "opens a scene to edit")),
     (
         "no_import_metadata",
@@ -214,6 +237,7 @@ const BY_LIVE_CODE: &[(&str, Remedy)] = &[
             "imports the file, which writes what it is imported with",
         ),
     ),
+    ("no_main_scene", Remedy::NextCall("project_set_setting", "names the scene to begin with")),
     (
         "no_navigation_map",
         Remedy::NextCall("runtime_list_sessions", "finds a game, whose map is kept up"),
@@ -244,6 +268,10 @@ const BY_LIVE_CODE: &[(&str, Remedy)] = &[
         Remedy::NextCall("shader_list_uniforms", "lists what can be set of the shader"),
     ),
     ("not_an_animation_library", Remedy::Field("library_path")),
+    (
+        "not_under_debugger",
+        Remedy::NextCall("runtime_read_output", "tells errors with file and line"),
+    ),
     ("nothing_to_redo", Remedy::Nothing("the history has no step in this direction")),
     ("nothing_to_undo", Remedy::Nothing("the history has no step in this direction")),
     (
@@ -284,6 +312,10 @@ const BY_LIVE_CODE: &[(&str, Remedy)] = &[
     ("signal_emit_arguments_too_large", Remedy::Field("arguments")),
     ("signal_emit_arity_mismatch", Remedy::Field("arguments")),
     ("signal_target_arity_incompatible", Remedy::Field("target_method")),
+    (
+        "stack_is_with_editor",
+        Remedy::NextCall("runtime_list_sessions", "shows the editor, which has to be attached"),
+    ),
     (
         "subresource_not_saved",
         Remedy::NextCall("scene_open", "opens the scene that keeps the resource"),

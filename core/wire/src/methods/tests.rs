@@ -61,10 +61,20 @@ fn kinds_are_those_of_the_contract() {
 
 #[test]
 fn nothing_that_changes_is_answered_beside_the_main_thread() {
-    for method in METHODS.iter().filter(|method| method.thread == Thread::Bridge) {
+    for method in METHODS.iter().filter(|method| method.thread != Thread::Main) {
         assert_eq!(method.effect, Effect::Reads, "{}", method.name);
     }
     assert_eq!(method("asset.reimportStatus").thread, Thread::Bridge);
+}
+
+#[test]
+fn a_game_that_may_stand_is_answered_for_beside_its_main_thread() {
+    let stack = method("runtime.getCallStack");
+    assert_eq!(stack.effect, Effect::Reads);
+    assert!(stack.thread.is_main(SessionKind::Editor));
+    assert!(!stack.thread.is_main(SessionKind::Game));
+    assert!(method("runtime.stop").thread.is_main(SessionKind::Game));
+    assert!(!method("runtime.getLogs").thread.is_main(SessionKind::Editor));
 }
 
 #[test]

@@ -44,6 +44,18 @@ fn arguments_are_sent_with_their_defaults() {
 }
 
 #[test]
+fn a_stack_is_asked_for_with_its_defaults_and_the_game_is_let_go() {
+    let (_folder, kit, sent) = game(json!({"stopped": true, "frames": [], "truncated": false}));
+    let answer = kit.answer("runtime_get_call_stack", &json!({})).unwrap();
+    assert_eq!(answer.truncated, Some(false));
+    let wanted = json!({"max_frames": 32, "include_source_position": true});
+    assert_eq!(last(&sent), ("runtime.getCallStack".to_owned(), wanted));
+    kit.call("runtime_control_debugger", &json!({"action": "continue"})).unwrap();
+    let wanted = json!({"action": "continue"});
+    assert_eq!(last(&sent), ("runtime.controlDebugger".to_owned(), wanted));
+}
+
+#[test]
 fn a_preview_says_whether_the_game_is_paused() {
     let (_folder, kit, sent) = game(json!({"paused": false, "truncated": false}));
     let target = kit.preview("runtime_set_paused", &json!({"paused": true})).unwrap();

@@ -27,6 +27,13 @@ pub(crate) fn run(_context: &Context, _params: &Params) -> Answer {
     }))
 }
 
+/// The port of the debug adapter, where the engine has one.
+pub(crate) fn debug_adapter_port() -> Option<u16> {
+    let settings = EditorInterface::singleton().get_editor_settings()?;
+    let adapter = server(&settings, "network/debug_adapter", "--dap-port");
+    adapter["port"].as_u64().and_then(|port| u16::try_from(port).ok())
+}
+
 /// One server; nothing where the engine has no setting for it.
 fn server(settings: &Gd<EditorSettings>, area: &str, option: &str) -> Value {
     let port = format!("{area}/remote_port");

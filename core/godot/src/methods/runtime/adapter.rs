@@ -1,0 +1,163 @@
+//! A conversation with the editor's debug adapter, on a thread of its own.
+//!
+//! The adapter is served by this editor's frames, so the main thread can't wait for it; and it stops those frames
+//! while it writes to a client that does not read, so the client reads from beside them.
+
+use std::{
+    sync::mpsc::{self, Receiver, TryRecvError},
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+use didi_engine::debug_adapter::{Fault, Known, Leash};
+use didi_wire::BridgeError;
+use serde_json::json;
+
+use crate::{
+    debugger::{self, Game},
+    methods::editor::get_protocol_servers,
+    refuse,
+};
+
+/// How long a conversation may take; less than the main thread's deadline.
+const LIMIT: Duration = Duration::from_secs(12);
+
+/// How long the editor may take to be told the stack, for which it asks the game when that stops. By the stack that it
+/// was told, the adapter is known to be its own.
+const TOLD_LIMIT: Duration = Duration::from_secs(3);
+
+/// What is said in a conversation: with what the editor knows, until a deadline, on a leash.
+type Words<T> = Box<dyn FnOnce(Known, Instant, &Leash) -> Result<T, Fault> + Send>;
+
+/// A conversation. Dropped, it is ended.
+pub(super) struct Talk<T> {
+    /// Until it has begun.
+    words: Option<Words<T>>,
+    said: Option<Receiver<Result<T, Fault>>>,
+    leash: Leash,
+    thread: Option<JoinHandle<()>>,
+    begun: Instant,
+}
+
+impl<T: Send + 'static> Talk<T> {
+    /// One that begins when the editor knows which stack to expect.
+    pub(super) fn of(
+        words: impl FnOnce(Known, Instant, &Leash) -> Result<T, Fault> + Send + 'static,
+    ) -> Self {
+        Talk {
+            words: Some(Box::new(words)),
+            said: None,
+            leash: Leash::default(),
+            thread: None,
+            begun: Instant::now(),
+        }
+    }
+
+    /// Looks once a frame: what came of it, once it has ended.
+    pub(super) fn poll(&mut self) -> Option<Result<T, BridgeError>> {
+        if let Some(words) = self.words.take_if(|_| is_told(self.begun)) {
+            if let Err(error) = self.begin(words) {
+                return Some(Err(error));
+            }
+        }
+        match self.said.as_ref()?.try_recv() {
+            Ok(said) => Some(said.map_err(|fault| refused(&fault))),
+            Err(TryRecvError::Empty) => None,
+            Err(TryRecvError::Disconnected) => Some(Err(refused(&Fault::Ended))),
+        }
+    }
+
+    fn begin(&mut self, words: Words<T>) -> Result<(), BridgeError> {
+        let (tell, said) = mpsc::sync_channel(1);
+        let (known, end, leash) = (debugger::known(), self.begun + LIMIT, self.leash.clone());
+        let thread = thread::Builder::new()
+            .name("didi adapter".into())
+            .spawn(move || {
+                let _ = tell.send(words(known, end, &leash));
+            })
+            .map_err(|error| refuse::engine("debug_adapter_failed", error.to_string()))?;
+        (self.said, self.thread) = (Some(said), Some(thread));
+        Ok(())
+    }
+}
+
+/// Whether the editor knows the stack, or will not.
+fn is_told(since: Instant) -> bool {
+    let known = debugger::known();
+    known.has_stack != Some(true) || known.top.is_some() || since.elapsed() >= TOLD_LIMIT
+}
+
+impl<T> Drop for Talk<T> {
+    fn drop(&mut self) {
+        self.leash.cut();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Where the adapter of this editor should listen.
+///
+/// # Errors
+/// `debug_adapter_unavailable` where the engine has none.
+pub(super) fn port() -> Result<u16, BridgeError> {
+    get_protocol_servers::debug_adapter_port()
+        .ok_or_else(|| unavailable("this editor has no debug adapter"))
+}
+
+/// The game has to stand in this editor's debugger.
+///
+/// # Errors
+/// `no_debugged_game` without a game, `game_not_stopped` for one that runs.
+pub(super) fn check_stands() -> Result<(), BridgeError> {
+    match debugger::game() {
+        Game::Stands => Ok(()),
+        Game::None => {
+            let message = "no game that this editor started is connected to its debugger";
+            let error = refuse::conflict("no_debugged_game", message);
+            let play = json!({ "action": "play" });
+            Err(refuse::next_call(
+                error,
+                "runtime_control_debugger",
+                play,
+                "runs it from the editor",
+            ))
+        }
+        Game::Runs => Err(runs()),
+    }
+}
+
+fn runs() -> BridgeError {
+    let message = if debugger::another_stands() {
+        "the first of the editor's games runs; another stands, of which the debug adapter does not tell"
+    } else {
+        "the game runs: the debugger does not hold it"
+    };
+    let error = refuse::conflict("game_not_stopped", message);
+    let reason = "shows the game, which answers other tools while it runs";
+    refuse::next_call(error, "runtime_list_sessions", json!({}), reason)
+}
+
+/// The game went on while it was looked at.
+pub(super) fn went_on() -> BridgeError {
+    refuse::conflict("game_not_stopped", "the game went on while its stack was read")
+        .with("retry_after_ms", 0)
+}
+
+fn refused(fault: &Fault) -> BridgeError {
+    match fault {
+        Fault::Unreachable { .. } | Fault::Foreign | Fault::Unreadable => {
+            unavailable(&fault.to_string())
+        }
+        Fault::Ended | Fault::Late | Fault::Refused { .. } => {
+            let message = format!("the debug adapter told nothing: {fault}");
+            BridgeError::new(502, "debug_adapter_failed", message).with("retry_after_ms", 1000)
+        }
+    }
+}
+
+fn unavailable(why: &str) -> BridgeError {
+    let message = format!("the editor's debug adapter can't be used: {why}");
+    let restart = "the editor, with `--dap-port` naming a port that nothing else listens on";
+    BridgeError::new(503, "debug_adapter_unavailable", message).with("restart_with", restart)
+}
