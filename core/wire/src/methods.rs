@@ -15,6 +15,9 @@ mod tests;
 /// Longest extra time of a call.
 const MAX_EXTRA_TIME: Duration = Duration::from_secs(120);
 
+/// Extra time of a call that runs a game.
+const GAME_START_TIME: Duration = Duration::from_secs(15);
+
 /// Kinds of session that may run a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kinds {
@@ -127,6 +130,8 @@ impl Method {
                 Duration::from_millis(number("duration_ms"))
             }
             "scene.callMethod" => Duration::from_secs(number("timeout_seconds")),
+            // A whole second engine has to start.
+            "runtime.controlDebugger" => GAME_START_TIME,
             // How long a bake takes is known when it is done.
             "nav.bakeMesh" => MAX_EXTRA_TIME,
             _ => Duration::ZERO,

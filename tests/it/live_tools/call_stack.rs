@@ -3,15 +3,17 @@
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
     net::{TcpListener, TcpStream},
+    process::Command,
     thread,
 };
 
 use didi_tests::{
     Caller, Project,
     caller::refusal_of,
-    live::{Engine, START_LIMIT},
+    live::{Engine, START_LIMIT, sessions},
     until_ok,
 };
+use didi_wire::{SessionKind, discovery};
 use serde_json::{Value, json};
 
 /// A game that stops three frames deep, writes something down when it goes on, and stops again.
@@ -64,6 +66,20 @@ fn editor(project: &Project, port: u16) -> Option<Engine> {
     Engine::editor_with(project, &["--dap-port", &port.to_string()])
 }
 
+/// Ends the games that an editor of this project has started, should a test fail: they outlive it.
+struct Games<'p>(&'p Project);
+
+impl Drop for Games<'_> {
+    fn drop(&mut self) {
+        let found = discovery::scan(&sessions(self.0)).map(|scan| scan.sessions);
+        for one in found.into_iter().flatten() {
+            if one.identity.kind == SessionKind::Game {
+                let _ = Command::new("kill").arg(one.identity.pid.to_string()).status();
+            }
+        }
+    }
+}
+
 fn act(action: &str) -> Value {
     json!({ "action": action })
 }
@@ -94,6 +110,7 @@ fn variable(name: &str, kind: &str, value: &str) -> Value {
 fn a_script_error_stops_the_game_and_the_stack_names_file_line_and_locals() {
     let project = crashing();
     let Some(engine) = editor(&project, free_port()) else { return };
+    let _games = Games(&project);
     let mut caller = Caller::of(&project);
     for refused in ["continue", "stop"] {
         assert_eq!(caller.refused("runtime_control_debugger", act(refused)), "no_debugged_game");
@@ -175,6 +192,7 @@ fn a_script_error_stops_the_game_and_the_stack_names_file_line_and_locals() {
 fn a_game_says_who_tells_its_stack_even_while_it_stands() {
     let project = crashing();
     let Some(engine) = editor(&project, free_port()) else { return };
+    let _games = Games(&project);
     let mut caller = Caller::of(&project);
     caller.done("runtime_control_debugger", act("play"));
     stopped(&mut caller, &engine, &json!({}));
@@ -247,6 +265,7 @@ fn the_adapter_of_another_editor_is_not_taken_for_this_ones() {
         }
     });
     let Some(engine) = editor(&project, port) else { return };
+    let _games = Games(&project);
     let mut caller = Caller::of(&project);
     caller.done("runtime_control_debugger", act("play"));
     let told = until_ok(START_LIMIT, || {

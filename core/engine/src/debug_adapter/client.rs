@@ -97,6 +97,7 @@ impl Leash {
 pub(super) struct Client {
     stream: TcpStream,
     decoder: Decoder,
+    buffer: Vec<u8>,
     leash: Leash,
     last_seq: u64,
     end: Instant,
@@ -126,8 +127,14 @@ impl Client {
         let stream = TcpStream::connect_timeout(&address, limit)
             .map_err(|source| Fault::Unreachable { port, source })?;
         leash.hold(&stream)?;
-        let decoder = Decoder::default();
-        let mut client = Client { stream, decoder, leash: leash.clone(), last_seq: 0, end };
+        let mut client = Client {
+            stream,
+            decoder: Decoder::default(),
+            buffer: vec![0; READ_BYTES],
+            leash: leash.clone(),
+            last_seq: 0,
+            end,
+        };
         client.do_it(
             "initialize",
             json!({
@@ -192,11 +199,10 @@ impl Client {
     fn receive(&mut self) -> Result<(), Fault> {
         let limit = left(self.end)?;
         self.stream.set_read_timeout(Some(limit)).map_err(|_| Fault::Ended)?;
-        let mut buffer = [0; READ_BYTES];
-        match self.stream.read(&mut buffer) {
+        match self.stream.read(&mut self.buffer) {
             Ok(0) => Err(Fault::Ended),
             Ok(read) => {
-                self.decoder.push(&buffer[..read]);
+                self.decoder.push(&self.buffer[..read]);
                 Ok(())
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),

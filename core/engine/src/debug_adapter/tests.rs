@@ -1,3 +1,5 @@
+#![allow(clippy::disallowed_methods, reason = "files that a test prepares")]
+
 use std::{
     io::{Read as _, Write as _},
     net::{TcpListener, TcpStream},

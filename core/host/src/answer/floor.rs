@@ -149,7 +149,7 @@ const BY_LIVE_CODE: &[(&str, Remedy)] = &[
     (
         "debug_adapter_unavailable",
         Remedy::RestartWith(
-            "the editor, with `--dap-port` naming a port that nothing else listens on",
+            "the editor, with --dap-port naming a port that nothing else listens on",
         ),
     ),
     ("declared_signal_not_found", Remedy::Field("signal_name")),

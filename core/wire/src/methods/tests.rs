@@ -83,6 +83,7 @@ fn a_watched_window_is_waited_for_and_bounded() {
     let window = json!({"duration_ms": 30_000, "timeout_seconds": 7});
     assert_eq!(extra("runtime.watchInvariants", window.clone()), Duration::from_secs(30));
     assert_eq!(extra("scene.callMethod", window.clone()), Duration::from_secs(7));
+    assert_eq!(extra("runtime.controlDebugger", json!({})), Duration::from_secs(15));
     assert_eq!(extra("scene.open", window), Duration::ZERO);
     assert_eq!(extra("scene.callMethod", json!({"timeout_seconds": 1e30})), Duration::ZERO);
     assert_eq!(extra("scene.callMethod", json!({"timeout_seconds": u64::MAX})), MAX_EXTRA_TIME);

@@ -55,10 +55,10 @@ impl<T: Send + 'static> Talk<T> {
 
     /// Looks once a frame: what came of it, once it has ended.
     pub(super) fn poll(&mut self) -> Option<Result<T, BridgeError>> {
-        if let Some(words) = self.words.take_if(|_| is_told(self.begun)) {
-            if let Err(error) = self.begin(words) {
-                return Some(Err(error));
-            }
+        if let Some(words) = self.words.take_if(|_| is_told(self.begun))
+            && let Err(error) = self.begin(words)
+        {
+            return Some(Err(error));
         }
         match self.said.as_ref()?.try_recv() {
             Ok(said) => Some(said.map_err(|fault| refused(&fault))),
@@ -158,6 +158,6 @@ fn refused(fault: &Fault) -> BridgeError {
 
 fn unavailable(why: &str) -> BridgeError {
     let message = format!("the editor's debug adapter can't be used: {why}");
-    let restart = "the editor, with `--dap-port` naming a port that nothing else listens on";
+    let restart = "the editor, with --dap-port naming a port that nothing else listens on";
     BridgeError::new(503, "debug_adapter_unavailable", message).with("restart_with", restart)
 }

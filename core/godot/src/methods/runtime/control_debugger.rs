@@ -22,8 +22,8 @@ use crate::{
     waiting::Until,
 };
 
-/// How long a game may take to come to the debugger, to go on, or to end; less than the main thread's deadline.
-const LIMIT: Duration = Duration::from_secs(12);
+/// How long a game may take to come to the debugger, to go on, or to end; less than the deadline of the call.
+const LIMIT: Duration = Duration::from_secs(25);
 
 /// Arguments that the editor gives to a game.
 const RUN_ARGUMENTS: &str = "editor/run/main_run_args";
