@@ -50,6 +50,7 @@ fn a_stack_is_asked_for_with_its_defaults_and_the_game_is_let_go() {
     assert_eq!(answer.truncated, Some(false));
     let wanted = json!({"max_frames": 32, "include_source_position": true});
     assert_eq!(last(&sent), ("runtime.getCallStack".to_owned(), wanted));
+    let (_folder, kit, sent) = game(json!({"action": "continue", "stopped": false}));
     kit.call("runtime_control_debugger", &json!({"action": "continue"})).unwrap();
     let wanted = json!({"action": "continue"});
     assert_eq!(last(&sent), ("runtime.controlDebugger".to_owned(), wanted));
