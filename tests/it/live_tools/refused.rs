@@ -173,7 +173,7 @@ fn a_library_whose_file_has_changed_is_taken_anew_when_that_is_said() {
     let length = |caller: &mut Caller| {
         let told = caller.done("anim_list_tracks", json!({"animation_player_path": "Player"}));
         let all = told["animations"].as_array().unwrap();
-        all.iter().find(|one| one["name"] == "more/run").unwrap()["length"].as_f64().unwrap()
+        all.iter().find(|one| one["name"] == "more/run").unwrap()["length"].clone()
     };
     let before = length(&mut caller);
     let text = project.text("more.tres").unwrap();
