@@ -31,6 +31,7 @@ fn main() {
     drop(editor);
     windowed();
     pictures();
+    comparisons();
     let project = Project::sample();
     let Some(game) = Engine::game(&project) else { return };
     let mut client = game.connect();
@@ -108,6 +109,38 @@ fn pictures() {
     let picture = client.done("vision.captureViewport", json!({}));
     let spans = (0..30).map(|_| timed(|| client.done("vision.captureViewport", json!({}))));
     report(&format!("game: a picture of {}", size(&picture)), spans.collect());
+}
+
+/// A game of 1920 by 1080 compared with its own earlier picture, and 256 rays of one call.
+fn comparisons() {
+    let project = Project::sample();
+    let settings = project.text("project.godot").unwrap_or_default();
+    let settings = settings
+        .replace("viewport_width=640", "viewport_width=1920")
+        .replace("viewport_height=360", "viewport_height=1080");
+    project.write("project.godot", settings);
+    let display = Display::of(1920, 1080);
+    let Some(game) = Engine::windowed_game(&project, &display) else { return };
+    let mut client = game.connect();
+    let mut spans = vec![];
+    let mut answer = json!({});
+    for _ in 0..20 {
+        let baseline = client.done("vision.captureViewport", json!({}))["capture_id"].clone();
+        let ask = json!({"baseline_capture_id": baseline, "min_ssim": 0.5});
+        let start = Instant::now();
+        answer = client.done("vision.diffViewport", ask);
+        spans.push(start.elapsed());
+    }
+    let (size, ssim) = (&answer["resolution"], &answer["ssim"]);
+    report(&format!("game: a comparison with SSIM of {size}, ssim {ssim}"), spans);
+    let spans = (0..20).map(|_| timed(|| client.done("vision.captureViewport", json!({}))));
+    report("game: a picture of the same size alone", spans.collect());
+    let ray = json!({"from": {"x": 0, "y": 0, "z": 0}, "to": {"x": 0, "y": 0, "z": -50}});
+    let rays = json!({"rays": vec![ray; 256]});
+    let spans = (0..50).map(|_| timed(|| client.done("physics.raycastBatch", rays.clone())));
+    report("game: 256 rays in one call", spans.collect());
+    let spans = (0..50).map(|_| timed(|| client.done("physics.raycast", rays["rays"][0].clone())));
+    report("game: one ray in one call", spans.collect());
 }
 
 /// The size that the head of a PNG tells.

@@ -266,8 +266,17 @@ impl Display {
     /// # Panics
     /// When there is no `Xvfb`, or it does not start.
     pub fn start() -> Self {
+        Display::of(1280, 720)
+    }
+
+    /// The same, of so many pixels.
+    ///
+    /// # Panics
+    /// As [`Display::start`].
+    pub fn of(width: u32, height: u32) -> Self {
+        let screen = format!("{width}x{height}x24");
         let mut command = Command::new("Xvfb");
-        command.args(["-displayfd", "1", "-screen", "0", "1280x720x24", "-nolisten", "tcp"]);
+        command.args(["-displayfd", "1", "-screen", "0", &screen, "-nolisten", "tcp"]);
         command.stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().expect("`Xvfb` is installed beside the engine");
         let mut lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();

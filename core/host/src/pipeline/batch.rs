@@ -73,7 +73,7 @@ pub fn needs_main_thread(arguments: &Map<String, Value>, book: &Book) -> bool {
 #[derive(Deserialize)]
 struct Wish {
     operations: Vec<Operation>,
-    #[serde(default = "yes")]
+    #[serde(default = "didi_plugin_api::schema::yes")]
     transactional: bool,
     #[serde(default)]
     on_error: OnError,
@@ -83,10 +83,6 @@ struct Wish {
     result_fields: BTreeMap<String, Vec<String>>,
     #[serde(default = "usual_budget")]
     time_budget_ms: u64,
-}
-
-fn yes() -> bool {
-    true
 }
 
 fn usual_budget() -> u64 {

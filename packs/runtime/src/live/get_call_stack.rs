@@ -20,16 +20,12 @@ struct Args {
     #[schemars(range(min = 1, max = 128))]
     max_frames: u32,
     /// File, line and its text.
-    #[serde(default = "yes")]
+    #[serde(default = "didi_plugin_api::schema::yes")]
     include_source_position: bool,
 }
 
 fn some() -> u32 {
     32
-}
-
-fn yes() -> bool {
-    true
 }
 
 pub(crate) fn tool() -> Tool {
