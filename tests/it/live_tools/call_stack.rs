@@ -23,7 +23,7 @@ const CRASH: &str = "extends Node\n\n\
     func _ready() -> void:\n\
     \touter(7)\n\
     \tFileAccess.open(\"res://went_on.txt\", FileAccess.WRITE).store_string(\"on\")\n\
-    \tdeep(0, \"x\".repeat(5000))\n\n\n\
+    \tdeep(0, \"x\".repeat(900000))\n\n\n\
     func outer(amount: int) -> void:\n\
     \tvar doubled := amount * 2\n\
     \tinner(doubled, {\"oars\": [1, 2]})\n\n\n\

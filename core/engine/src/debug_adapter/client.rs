@@ -217,6 +217,14 @@ impl Client {
     }
 }
 
+impl Drop for Client {
+    /// The leash's handle goes along: as long as there is one, an adapter that still writes waits for it to be read,
+    /// and its editor stands still.
+    fn drop(&mut self) {
+        lock(&self.leash.0).stream = None;
+    }
+}
+
 /// The time until a deadline.
 fn left(end: Instant) -> Result<Duration, Fault> {
     let left = end.saturating_duration_since(Instant::now());

@@ -309,6 +309,22 @@ fn what_is_no_adapter_is_told_apart() {
 }
 
 #[test]
+fn an_adapter_is_never_left_writing_to_nobody() {
+    let (told, ended) = std::sync::mpsc::channel();
+    let endless = Adapter::speak(move |stream| {
+        let length = MAX_MESSAGE_BYTES + 1;
+        let _ = write!(stream, "Content-Length: {length}\r\n\r\n");
+        while stream.write_all(&[b' '; 4096]).is_ok() {}
+        told.send(()).unwrap();
+        vec![]
+    });
+    let leash = Leash::default();
+    assert!(matches!(read_stack(&endless.want(), &leash), Err(Fault::Unreadable)));
+    ended.recv_timeout(PATIENCE).expect("its connection has ended, though the leash is still held");
+    drop(leash);
+}
+
+#[test]
 fn a_conversation_that_nobody_waits_for_ends_at_once() {
     let (asked, was_asked) = std::sync::mpsc::channel();
     let adapter = Adapter::serve(move |_| {
