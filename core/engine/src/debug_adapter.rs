@@ -15,6 +15,10 @@ mod tests;
 
 use std::{
     path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -25,8 +29,8 @@ use client::Client;
 pub use client::{Fault, Leash};
 pub use stack::{Frame, Position, Scopes, Stack, Variable, Variables};
 
-/// How long a stack that the adapter has forgotten is waited for.
-const REFILL_LIMIT: Duration = Duration::from_secs(3);
+/// How long a stack that the adapter has forgotten is waited for, or the variables of one frame.
+const GAME_LIMIT: Duration = Duration::from_secs(3);
 
 /// Between two looks at what was not there yet. The adapter looks once a frame.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
@@ -38,6 +42,27 @@ pub struct Known {
     pub has_stack: Option<bool>,
     /// The innermost frame, and how many there are, where they were seen.
     pub top: Option<Top>,
+    /// The variables that come to the editor, where that is seen.
+    pub arrivals: Option<Arrivals>,
+}
+
+/// How often the editor was told all variables of a frame, whoever asked for them.
+///
+/// The adapter takes what comes for variables of the frame that was asked for last, and does not say whether they have
+/// come. Two frames that are asked for in a row would get each other's.
+#[derive(Debug, Clone, Default)]
+pub struct Arrivals(Arc<AtomicU64>);
+
+impl Arrivals {
+    /// All variables of a frame have come.
+    pub fn add(&self) {
+        self.0.fetch_add(1, Ordering::Release);
+    }
+
+    /// How often they have.
+    pub fn count(&self) -> u64 {
+        self.0.load(Ordering::Acquire)
+    }
 }
 
 /// The innermost frame as the editor was told of it.
@@ -93,14 +118,28 @@ struct ToldFrames {
 
 /// Reads the stack of the game that stands, innermost frame first, with variables of the first few frames.
 ///
-/// Variables are what time and room allow: frames whose variables did not come are told without them.
+/// Variables are what time and room allow: frames whose variables did not come are told without them. The adapter has
+/// the stack ready for the next reader as long as the connection that comes along is kept.
 ///
 /// # Errors
 /// See [`Fault`]; [`Fault::Foreign`] when the stack is not the one that the editor knows of.
-pub fn read_stack(want: &Want, leash: &Leash) -> Result<Stack, Fault> {
+pub fn read_stack(want: &Want, leash: &Leash) -> Result<(Stack, Open), Fault> {
     let mut client = Client::connect(want.port, want.end, leash)?;
     let frames = frames(&mut client, &want.known)?;
-    Ok(stack::read(&mut client, want, frames))
+    let stack = stack::read(&mut client, want, frames);
+    Ok((stack, Open(client)))
+}
+
+/// A connection that is kept after the work, as an adapter whose last client goes forgets the stack, and complains of
+/// variables that still come.
+pub struct Open(Client);
+
+impl Open {
+    /// Keeps it until the leash is cut, or the adapter ends it. Blocks, and reads whatever is told meanwhile, so that
+    /// the adapter never waits.
+    pub fn stay(self) {
+        self.0.idle();
+    }
 }
 
 /// Lets the game that stands go on. Its end is the editor's to see.
@@ -117,14 +156,32 @@ pub fn resume(port: u16, known: &Known, end: Instant, leash: &Leash) -> Result<(
 fn frames(client: &mut Client, known: &Known) -> Result<Vec<ToldFrame>, Fault> {
     let mut frames = all_frames(client)?;
     if frames.is_empty() && known.has_stack != Some(false) {
+        let came = known.arrivals.as_ref().map(Arrivals::count);
         client.do_it("godot/put_msg", json!({ "message": "get_stack_dump", "data": [] }))?;
-        let end = Instant::now() + REFILL_LIMIT;
+        let end = Instant::now() + GAME_LIMIT;
         while frames.is_empty() && Instant::now() < end {
             client.pause(BETWEEN_LOOKS)?;
             frames = all_frames(client)?;
         }
+        // The editor asks for variables by itself then.
+        if let (Some(came), false) = (came, frames.is_empty()) {
+            arrived(client, known, came)?;
+        }
     }
     if is_of(&frames, known) { Ok(frames) } else { Err(Fault::Foreign) }
+}
+
+/// Waits until variables have come once more than so often; whether they have.
+fn arrived(client: &Client, known: &Known, came: u64) -> Result<bool, Fault> {
+    let Some(arrivals) = &known.arrivals else { return Ok(false) };
+    let end = Instant::now() + GAME_LIMIT;
+    while arrivals.count() <= came {
+        if Instant::now() >= end {
+            return Ok(false);
+        }
+        client.pause(BETWEEN_LOOKS)?;
+    }
+    Ok(true)
 }
 
 fn all_frames(client: &mut Client) -> Result<Vec<ToldFrame>, Fault> {

@@ -18,7 +18,8 @@ use godot::{
 use serde_json::json;
 
 use crate::{
-    backend::GodotBackend, logger, methods::preview, node_path, purpose, status, surroundings,
+    backend::GodotBackend, debugger, logger, methods::preview, node_path, purpose, status,
+    surroundings,
 };
 
 thread_local! {
@@ -71,6 +72,7 @@ pub(crate) fn open() {
 pub(crate) fn close() {
     status::show(None);
     preview::end();
+    debugger::drop_kept();
     if let Some(mut bridge) = BRIDGE.with(|bridge| bridge.replace(None)) {
         bridge.give_sleep_back();
     }

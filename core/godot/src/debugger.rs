@@ -4,9 +4,9 @@
 //! this listens there, by the names of the panel's signals, and knows of no reason where there is no such panel. The
 //! stack itself is the debug adapter's to tell.
 
-use std::cell::RefCell;
+use std::{any::Any, cell::RefCell};
 
-use didi_engine::debug_adapter::{Known, Top};
+use didi_engine::debug_adapter::{Arrivals, Known, Top};
 use godot::{
     classes::{
         EditorDebuggerPlugin, EditorDebuggerSession, EditorInterface, EditorPlugin, IEditorPlugin,
@@ -24,9 +24,13 @@ const MAX_REASON_BYTES: usize = 4096;
 const FIRST: i32 = 0;
 
 thread_local! {
+    /// What is kept as long as the game stands, and no longer.
+    static KEPT: RefCell<Option<Box<dyn Any>>> = const { RefCell::new(None) };
     /// The engine's way to the games that are debugged, while the editor is there.
     static GAMES: RefCell<Option<Gd<EditorDebuggerPlugin>>> = const { RefCell::new(None) };
     static TOLD: RefCell<Told> = RefCell::new(Told::default());
+    /// Counted over all games.
+    static ARRIVALS: Arrivals = Arrivals::default();
 }
 
 /// What the panel was told last.
@@ -36,6 +40,10 @@ struct Told {
     turns: u64,
     reason: Option<String>,
     known: Known,
+    /// Variables of the frame that are still to come.
+    to_come: i64,
+    /// How often variables had come when the stack was told, upon which the editor asks for more by itself.
+    at_stack: u64,
 }
 
 /// Where the game stands that this editor debugs.
@@ -69,6 +77,7 @@ impl IEditorPlugin for DidiDebugger {
 
     fn exit_tree(&mut self) {
         GAMES.with(|slot| slot.borrow_mut().take());
+        drop_kept();
         if let Some(games) = self.games.take() {
             self.base_mut().remove_debugger_plugin(&games);
         }
@@ -83,7 +92,13 @@ impl DidiDebugger {
         let panels = base.find_children_ex("*").type_(PANEL).owned(false).done();
         let Some(mut panel) = panels.get(0) else { return };
         let me = self.to_gd();
-        for (signal, method) in [("breaked", "on_breaked"), ("stack_dump", "on_stack_dump")] {
+        for (signal, method) in [
+            ("breaked", "on_breaked"),
+            ("stack_dump", "on_stack_dump"),
+            ("stack_frame_vars", "on_variables"),
+            ("stack_frame_var", "on_variable"),
+            ("stopped", "on_stopped"),
+        ] {
             if panel.has_signal(signal) {
                 panel.connect(signal, &me.callable(method));
             }
@@ -93,12 +108,21 @@ impl DidiDebugger {
     #[func]
     #[allow(clippy::unused_self, reason = "a signal is connected to a method")]
     fn on_breaked(&self, stands: bool, _can_step: bool, reason: GString, has_stack: bool) {
-        TOLD.with_borrow_mut(|told| {
-            told.turns += 1;
-            told.reason = stands.then(|| bounded(&reason.to_string()));
-            let has_stack = stands.then_some(has_stack);
-            told.known = Known { has_stack, top: None };
+        turn(Told {
+            reason: stands.then(|| bounded(&reason.to_string())),
+            known: Known {
+                has_stack: stands.then_some(has_stack),
+                top: None,
+                arrivals: Some(ARRIVALS.with(Clone::clone)),
+            },
+            ..Told::default()
         });
+    }
+
+    #[func]
+    #[allow(clippy::unused_self, reason = "a signal is connected to a method")]
+    fn on_stopped(&self) {
+        turn(Told::default());
     }
 
     #[func]
@@ -113,8 +137,53 @@ impl DidiDebugger {
                 frame_count: frames.len(),
             })
         });
-        TOLD.with_borrow_mut(|told| told.known.top = top);
+        let at_stack = ARRIVALS.with(Arrivals::count);
+        TOLD.with_borrow_mut(|told| {
+            told.known.top = top;
+            told.at_stack = at_stack;
+        });
     }
+
+    #[func]
+    #[allow(clippy::unused_self, reason = "a signal is connected to a method")]
+    fn on_variables(&self, count: i64) {
+        TOLD.with_borrow_mut(|told| told.to_come = count);
+        if count == 0 {
+            ARRIVALS.with(Arrivals::add);
+        }
+    }
+
+    #[func]
+    #[allow(clippy::unused_self, reason = "a signal is connected to a method")]
+    fn on_variable(&self, _variable: VarArray) {
+        let was_last = TOLD.with_borrow_mut(|told| {
+            told.to_come -= 1;
+            told.to_come == 0
+        });
+        if was_last {
+            ARRIVALS.with(Arrivals::add);
+        }
+    }
+}
+
+/// The game has stopped, gone on or ended: what was known of it is over.
+fn turn(now: Told) {
+    TOLD.with_borrow_mut(|told| *told = Told { turns: told.turns + 1, ..now });
+    drop_kept();
+}
+
+/// Keeps something until the game goes on. Where nobody would hear of that, nothing is kept.
+pub(crate) fn keep_while_it_stands(what: Box<dyn Any>) {
+    if known().has_stack.is_some() {
+        let before = KEPT.with(|kept| kept.borrow_mut().replace(what));
+        drop(before);
+    }
+}
+
+/// Lets go of what was kept: no thread of ours outlives the session.
+pub(crate) fn drop_kept() {
+    let kept = KEPT.with(|kept| kept.borrow_mut().take());
+    drop(kept);
 }
 
 /// Where the first game stands.
@@ -143,6 +212,14 @@ pub(crate) fn reason() -> Option<String> {
 /// What the editor knows of the stack.
 pub(crate) fn known() -> Known {
     TOLD.with_borrow(|told| told.known.clone())
+}
+
+/// Whether the editor knows the stack, and has the variables that it asks for by itself then.
+pub(crate) fn is_told() -> bool {
+    let came = ARRIVALS.with(Arrivals::count);
+    TOLD.with_borrow(|told| {
+        told.known.has_stack != Some(true) || (told.known.top.is_some() && came > told.at_stack)
+    })
 }
 
 /// How often the game has stopped and gone on.

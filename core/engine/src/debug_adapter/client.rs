@@ -210,10 +210,32 @@ impl Client {
         }
     }
 
+    /// Reads and forgets, until the connection ends.
+    pub(super) fn idle(mut self) {
+        if self.stream.set_read_timeout(None).is_err() {
+            return;
+        }
+        loop {
+            match self.stream.read(&mut self.buffer) {
+                Ok(1..) => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Ok(0) | Err(_) => return,
+            }
+        }
+    }
+
     /// Waits a little before what was not there yet is asked for again.
     pub(super) fn pause(&self, span: Duration) -> Result<(), Fault> {
         std::thread::sleep(left(self.end)?.min(span));
         if self.leash.is_cut() { Err(Fault::Ended) } else { Ok(()) }
+    }
+}
+
+impl Drop for Client {
+    /// The leash's handle goes along: as long as there is one, an adapter that still writes waits for it to be read,
+    /// and its editor stands still.
+    fn drop(&mut self) {
+        lock(&self.leash.0).stream = None;
     }
 }
 

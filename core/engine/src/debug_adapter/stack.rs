@@ -9,7 +9,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{BETWEEN_LOOKS, Fault, ToldFrame, Want, client::Client};
+use super::{Arrivals, BETWEEN_LOOKS, Fault, ToldFrame, Want, arrived, client::Client};
 use crate::ring::cut;
 
 /// Frames whose variables are told. Each costs the editor some of its own frames.
@@ -199,23 +199,48 @@ impl Teller<'_> {
 
     /// Variables of the first frames. The innermost is asked for first, as it matters most, and once more at the
     /// end: the editor's own panel shows the frame that was asked for last.
+    ///
+    /// Where nobody sees what comes, that frame's are the only ones that are surely its own.
     fn variables(
         &mut self,
         client: &mut Client,
         ids: &[i64],
         frames: &mut [Frame],
     ) -> Result<(), Fault> {
-        for (id, frame) in ids.iter().zip(frames.iter_mut()) {
-            frame.scopes = Some(self.scopes(client, *id, frame.index == 0)?);
+        let sure = if self.want.known.arrivals.is_some() { ids.len() } else { 1 };
+        self.cut |= sure < ids.len().min(frames.len());
+        for (id, frame) in ids.iter().zip(frames.iter_mut()).take(sure) {
+            let (told, came) = self.scopes(client, *id)?;
+            if !came {
+                self.cut = true;
+                return Ok(());
+            }
+            frame.scopes = Some(self.tell_scopes(client, &told, frame.index == 0)?);
         }
         match ids.first() {
-            Some(first) if frames.len() > 1 => client.do_it("scopes", json!({ "frameId": first })),
+            Some(first) if sure > 1 && frames.len() > 1 => self.scopes(client, *first).map(drop),
             _ => Ok(()),
         }
     }
 
-    fn scopes(&mut self, client: &mut Client, id: i64, whole: bool) -> Result<Scopes, Fault> {
-        let told: ToldScopes = client.ask("scopes", json!({ "frameId": id }))?;
+    /// Has the game send a frame's variables, and waits for them; whether they have come, where that is seen.
+    fn scopes(&self, client: &mut Client, id: i64) -> Result<(ToldScopes, bool), Fault> {
+        let known = &self.want.known;
+        let before = known.arrivals.as_ref().map(Arrivals::count);
+        let told = client.ask("scopes", json!({ "frameId": id }))?;
+        let came = match before {
+            Some(before) => arrived(client, known, before)?,
+            None => true,
+        };
+        Ok((told, came))
+    }
+
+    fn tell_scopes(
+        &mut self,
+        client: &mut Client,
+        told: &ToldScopes,
+        whole: bool,
+    ) -> Result<Scopes, Fault> {
         let mut of = |name: &str| -> Result<Variables, Fault> {
             let scope = told.scopes.iter().find(|scope| scope.name.eq_ignore_ascii_case(name));
             let Some(scope) = scope else { return Ok(Variables::default()) };

@@ -16,6 +16,11 @@ use super::{
 /// How long a test waits for what comes by itself.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Known by what comes, as the editor's panel sees it.
+fn seen(arrivals: &Arrivals) -> Known {
+    Known { arrivals: Some(arrivals.clone()), ..Known::default() }
+}
+
 /// An adapter that answers one client as it is told to: none of its requests, or with these messages.
 struct Adapter {
     port: u16,
@@ -83,6 +88,10 @@ fn variable(name: &str, kind: &str, value: &str) -> Value {
     json!({"name": name, "type": kind, "value": value, "variablesReference": 0})
 }
 
+fn fault_of(said: Result<(Stack, Open), Fault>) -> Fault {
+    said.map(|(stack, _)| stack).expect_err("it is no adapter")
+}
+
 /// The answers of an adapter whose game stands in two frames.
 fn standing(request: &Value) -> Vec<Value> {
     let event = json!({"type": "event", "event": "output", "body": {"output": "so it goes"}});
@@ -115,10 +124,67 @@ fn standing(request: &Value) -> Vec<Value> {
     vec![event, reply(request, body)]
 }
 
+/// The same, where variables come as soon as they are asked for.
+fn counting(arrivals: &Arrivals) -> impl FnMut(&Value) -> Vec<Value> + Send + use<> {
+    let arrivals = arrivals.clone();
+    move |request| {
+        if request["command"] == "scopes" {
+            arrivals.add();
+        }
+        standing(request)
+    }
+}
+
+/// The adapter takes what comes for variables of the frame that was asked for last.
+#[test]
+fn a_frame_is_not_told_with_the_variables_of_another() {
+    let (arrivals, on_their_way) = (Arrivals::default(), Arc::new(AtomicU64::new(0)));
+    let (came, holds) = (arrivals.clone(), Arc::clone(&on_their_way));
+    let adapter = Adapter::serve(move |request| {
+        let arguments = &request["arguments"];
+        match request["command"].as_str().unwrap() {
+            "scopes" => {
+                let frame = arguments["frameId"].as_u64().unwrap();
+                let (came, holds) = (came.clone(), Arc::clone(&holds));
+                // A game takes its time.
+                thread::spawn(move || {
+                    thread::sleep(Duration::from_millis(30));
+                    holds.store(frame, Ordering::Release);
+                    came.add();
+                });
+                standing(request)
+            }
+            "variables" => {
+                let value = holds.load(Ordering::Acquire).to_string();
+                let body = json!({"variables": [variable("of_frame", "int", &value)]});
+                vec![reply(request, body)]
+            }
+            _ => standing(request),
+        }
+    });
+    let want = Want { known: seen(&arrivals), ..adapter.want() };
+    let (stack, _) = read_stack(&want, &Leash::default()).unwrap();
+    let told = |frame: usize| {
+        let scopes = stack.frames[frame].scopes.as_ref().expect("it has variables");
+        scopes.locals.variables[0].value.as_deref()
+    };
+    assert_eq!((told(0), told(1), stack.truncated), (Some("0"), Some("1"), false));
+}
+
+#[test]
+fn where_nobody_sees_variables_come_only_those_of_the_innermost_frame_are_told() {
+    let adapter = Adapter::serve(standing);
+    let (stack, _) = read_stack(&adapter.want(), &Leash::default()).unwrap();
+    assert!(stack.frames[0].scopes.is_some() && stack.frames[1].scopes.is_none());
+    assert!(stack.truncated);
+}
+
 #[test]
 fn frames_and_variables_are_told_innermost_first() {
-    let adapter = Adapter::serve(standing);
-    let stack = read_stack(&adapter.want(), &Leash::default()).unwrap();
+    let arrivals = Arrivals::default();
+    let adapter = Adapter::serve(counting(&arrivals));
+    let want = Want { known: seen(&arrivals), ..adapter.want() };
+    let (stack, _) = read_stack(&want, &Leash::default()).unwrap();
     let told = serde_json::to_value(&stack).unwrap();
     let text = "\u{e9}".repeat(512);
     let wanted = json!({
@@ -169,7 +235,7 @@ fn a_line_is_read_from_a_file_of_the_project_alone() {
     });
     let mut want = adapter.want();
     want.project.clone_from(&project);
-    let stack = read_stack(&want, &Leash::default()).unwrap();
+    let (stack, _) = read_stack(&want, &Leash::default()).unwrap();
     let told: Vec<_> = stack.frames.iter().map(|frame| frame.position.as_ref().unwrap()).collect();
     let lines: Vec<_> = told.iter().map(|place| place.source_line.as_deref()).collect();
     assert_eq!(lines, [Some("var here := 1"), None, None, None]);
@@ -180,8 +246,13 @@ fn a_line_is_read_from_a_file_of_the_project_alone() {
 
 #[test]
 fn a_stack_that_was_forgotten_and_variables_to_come_are_waited_for() {
-    let mut looks = 0;
+    let (mut looks, arrivals) = (0, Arrivals::default());
+    let came = arrivals.clone();
     let adapter = Adapter::serve(move |request| match request["command"].as_str().unwrap() {
+        "scopes" => {
+            came.add();
+            standing(request)
+        }
         "stackTrace" if looks < 3 => {
             looks += 1;
             vec![reply(request, json!({"stackFrames": []}))]
@@ -192,11 +263,13 @@ fn a_stack_that_was_forgotten_and_variables_to_come_are_waited_for() {
         }
         "godot/put_msg" => {
             assert_eq!(request["arguments"], json!({"message": "get_stack_dump", "data": []}));
+            came.add();
             vec![reply(request, json!({}))]
         }
         _ => standing(request),
     });
-    let stack = read_stack(&adapter.want(), &Leash::default()).unwrap();
+    let want = Want { known: seen(&arrivals), ..adapter.want() };
+    let (stack, _) = read_stack(&want, &Leash::default()).unwrap();
     assert_eq!(stack.frame_count, 2);
     assert_eq!(stack.frames[0].scopes.as_ref().unwrap().locals.variables[0].name, "value");
     let asked = adapter.asked();
@@ -205,7 +278,9 @@ fn a_stack_that_was_forgotten_and_variables_to_come_are_waited_for() {
 
 #[test]
 fn many_frames_and_variables_are_cut_and_counted() {
-    let adapter = Adapter::serve(|request| {
+    let arrivals = Arrivals::default();
+    let mut others = counting(&arrivals);
+    let adapter = Adapter::serve(move |request| {
         let body = match request["command"].as_str().unwrap() {
             "stackTrace" => {
                 let frames = (0..600).map(|id| frame(id, "deep", "/games/boat/a.gd", 8));
@@ -216,13 +291,13 @@ fn many_frames_and_variables_are_cut_and_counted() {
                 let all = (0..100).map(|number| variable(&format!("v{number}"), "String", &value));
                 json!({"variables": all.collect::<Vec<_>>()})
             }
-            _ => return standing(request),
+            _ => return others(request),
         };
         vec![reply(request, body)]
     });
-    let mut want = adapter.want();
+    let mut want = Want { known: seen(&arrivals), ..adapter.want() };
     want.max_frames = 128;
-    let stack = read_stack(&want, &Leash::default()).unwrap();
+    let (stack, _) = read_stack(&want, &Leash::default()).unwrap();
     assert_eq!((stack.frame_count, stack.frames.len(), stack.truncated), (600, 128, true));
     let told: Vec<_> = stack.frames.iter().filter_map(|frame| frame.scopes.as_ref()).collect();
     assert_eq!(told.len(), 8, "frames with variables");
@@ -237,7 +312,7 @@ fn frames_are_told_without_the_variables_that_do_not_come() {
         "variables" => vec![reply(request, json!({"nothing": "of it"}))],
         _ => standing(request),
     });
-    let stack = read_stack(&adapter.want(), &Leash::default()).unwrap();
+    let (stack, _) = read_stack(&adapter.want(), &Leash::default()).unwrap();
     assert_eq!((stack.frames.len(), stack.truncated), (2, true));
     assert!(stack.frames[0].scopes.is_none());
 }
@@ -248,11 +323,11 @@ fn the_stack_of_another_game_is_not_told_and_that_game_not_let_go() {
         Some(Top { function: function.into(), line, frame_count })
     };
     for (known, foreign) in [
-        (Known { has_stack: Some(true), top: top("inner", 22, 2) }, false),
-        (Known { has_stack: Some(true), top: top("inner", 23, 2) }, true),
-        (Known { has_stack: Some(true), top: top("other", 22, 2) }, true),
-        (Known { has_stack: Some(true), top: top("inner", 22, 3) }, true),
-        (Known { has_stack: Some(false), top: None }, true),
+        (Known { has_stack: Some(true), arrivals: None, top: top("inner", 22, 2) }, false),
+        (Known { has_stack: Some(true), arrivals: None, top: top("inner", 23, 2) }, true),
+        (Known { has_stack: Some(true), arrivals: None, top: top("other", 22, 2) }, true),
+        (Known { has_stack: Some(true), arrivals: None, top: top("inner", 22, 3) }, true),
+        (Known { has_stack: Some(false), ..Known::default() }, true),
         (Known::default(), false),
     ] {
         let adapter = Adapter::serve(standing);
@@ -271,7 +346,7 @@ fn a_game_that_stands_outside_of_scripts_has_no_frames() {
     });
     let mut want = adapter.want();
     want.known.has_stack = Some(false);
-    let stack = read_stack(&want, &Leash::default()).unwrap();
+    let (stack, _) = read_stack(&want, &Leash::default()).unwrap();
     assert_eq!((stack.frame_count, stack.truncated), (0, false));
     assert!(!adapter.asked().contains(&"godot/put_msg".to_owned()));
 }
@@ -281,7 +356,7 @@ fn what_is_no_adapter_is_told_apart() {
     let read = |adapter: &Adapter, span: Duration| {
         let mut want = adapter.want();
         want.end = Instant::now() + span;
-        read_stack(&want, &Leash::default()).unwrap_err()
+        fault_of(read_stack(&want, &Leash::default()))
     };
     let web = Adapter::speak(|stream| {
         let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
@@ -309,6 +384,22 @@ fn what_is_no_adapter_is_told_apart() {
 }
 
 #[test]
+fn an_adapter_is_never_left_writing_to_nobody() {
+    let (told, ended) = std::sync::mpsc::channel();
+    let endless = Adapter::speak(move |stream| {
+        let length = MAX_MESSAGE_BYTES + 1;
+        let _ = write!(stream, "Content-Length: {length}\r\n\r\n");
+        while stream.write_all(&[b' '; 4096]).is_ok() {}
+        told.send(()).unwrap();
+        vec![]
+    });
+    let leash = Leash::default();
+    assert!(matches!(read_stack(&endless.want(), &leash), Err(Fault::Unreadable)));
+    ended.recv_timeout(PATIENCE).expect("its connection has ended, though the leash is still held");
+    drop(leash);
+}
+
+#[test]
 fn a_conversation_that_nobody_waits_for_ends_at_once() {
     let (asked, was_asked) = std::sync::mpsc::channel();
     let adapter = Adapter::serve(move |_| {
@@ -317,12 +408,45 @@ fn a_conversation_that_nobody_waits_for_ends_at_once() {
     });
     let (leash, want) = (Leash::default(), adapter.want());
     let held = leash.clone();
-    let reader = thread::spawn(move || read_stack(&want, &held));
+    let reader = thread::spawn(move || fault_of(read_stack(&want, &held)));
     was_asked.recv_timeout(PATIENCE).unwrap();
     leash.cut();
-    assert!(matches!(reader.join().unwrap(), Err(Fault::Ended)));
+    assert!(matches!(reader.join().unwrap(), Fault::Ended));
     let late = read_stack(&Adapter::serve(|_| vec![]).want(), &leash);
     assert!(matches!(late, Err(Fault::Ended)), "a leash that was cut holds nothing");
+}
+
+#[test]
+fn a_connection_that_is_kept_reads_on_until_its_leash_is_cut() {
+    let (asked, was_asked) = std::sync::mpsc::channel();
+    let arrivals = Arrivals::default();
+    let mut answer = counting(&arrivals);
+    let adapter = Adapter::speak(move |stream| {
+        let (mut decoder, mut buffer, mut asked_for) = (Decoder::default(), [0; 4096], vec![]);
+        while let Ok(read @ 1..) = stream.read(&mut buffer) {
+            decoder.push(&buffer[..read]);
+            while let Some(body) = decoder.next_body().unwrap() {
+                let request: Value = serde_json::from_slice(body).unwrap();
+                let replies: Vec<u8> = answer(&request).iter().flat_map(encode).collect();
+                let _ = stream.write_all(&replies);
+                asked_for.push(request["command"].as_str().unwrap().to_owned());
+            }
+            if asked_for.last().is_some_and(|last| last == "scopes") && asked_for.len() > 8 {
+                // More than any buffer between the two holds.
+                stream.write_all(&vec![b' '; 16 * 1024 * 1024]).unwrap();
+                asked.send(()).unwrap();
+            }
+        }
+        asked_for
+    });
+    let want = Want { known: seen(&arrivals), ..adapter.want() };
+    let leash = Leash::default();
+    let held = leash.clone();
+    let reader = thread::spawn(move || read_stack(&want, &held).unwrap().1.stay());
+    was_asked.recv_timeout(PATIENCE).expect("whatever is written is read");
+    leash.cut();
+    reader.join().unwrap();
+    assert_eq!(adapter.asked().len(), 9);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! while it writes to a client that does not read, so the client reads from beside them.
 
 use std::{
-    sync::mpsc::{self, Receiver, TryRecvError},
+    sync::mpsc::{self, Receiver, SyncSender, TryRecvError},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
@@ -26,8 +26,12 @@ const LIMIT: Duration = Duration::from_secs(12);
 /// was told, the adapter is known to be its own.
 const TOLD_LIMIT: Duration = Duration::from_secs(3);
 
-/// What is said in a conversation: with what the editor knows, until a deadline, on a leash.
-type Words<T> = Box<dyn FnOnce(Known, Instant, &Leash) -> Result<T, Fault> + Send>;
+/// What is said in a conversation: with what the editor knows, until a deadline, on a leash. It tells what came of it,
+/// and may stay connected then.
+type Words<T> = Box<dyn FnOnce(Known, Instant, &Leash, Tell<T>) + Send>;
+
+/// Takes what came of a conversation.
+pub(super) type Tell<T> = SyncSender<Result<T, Fault>>;
 
 /// A conversation. Dropped, it is ended.
 pub(super) struct Talk<T> {
@@ -41,9 +45,7 @@ pub(super) struct Talk<T> {
 
 impl<T: Send + 'static> Talk<T> {
     /// One that begins when the editor knows which stack to expect.
-    pub(super) fn of(
-        words: impl FnOnce(Known, Instant, &Leash) -> Result<T, Fault> + Send + 'static,
-    ) -> Self {
+    pub(super) fn of(words: impl FnOnce(Known, Instant, &Leash, Tell<T>) + Send + 'static) -> Self {
         Talk {
             words: Some(Box::new(words)),
             said: None,
@@ -55,7 +57,8 @@ impl<T: Send + 'static> Talk<T> {
 
     /// Looks once a frame: what came of it, once it has ended.
     pub(super) fn poll(&mut self) -> Option<Result<T, BridgeError>> {
-        if let Some(words) = self.words.take_if(|_| is_told(self.begun))
+        if let Some(words) =
+            self.words.take_if(|_| debugger::is_told() || self.begun.elapsed() >= TOLD_LIMIT)
             && let Err(error) = self.begin(words)
         {
             return Some(Err(error));
@@ -72,19 +75,11 @@ impl<T: Send + 'static> Talk<T> {
         let (known, end, leash) = (debugger::known(), self.begun + LIMIT, self.leash.clone());
         let thread = thread::Builder::new()
             .name("didi adapter".into())
-            .spawn(move || {
-                let _ = tell.send(words(known, end, &leash));
-            })
+            .spawn(move || words(known, end, &leash, tell))
             .map_err(|error| refuse::engine("debug_adapter_failed", error.to_string()))?;
         (self.said, self.thread) = (Some(said), Some(thread));
         Ok(())
     }
-}
-
-/// Whether the editor knows the stack, or will not.
-fn is_told(since: Instant) -> bool {
-    let known = debugger::known();
-    known.has_stack != Some(true) || known.top.is_some() || since.elapsed() >= TOLD_LIMIT
 }
 
 impl<T> Drop for Talk<T> {

@@ -153,7 +153,9 @@ fn not_started() -> BridgeError {
 fn go_on() -> Begun {
     adapter::check_stands()?;
     let (port, turns) = (adapter::port()?, debugger::turns());
-    let talk = Talk::of(move |known, end, leash| debug_adapter::resume(port, &known, end, leash));
+    let talk = Talk::of(move |known, end, leash, tell| {
+        let _ = tell.send(debug_adapter::resume(port, &known, end, leash));
+    });
     Ok(Box::new(Resuming { talk: Some(talk), turns, end: Instant::now() + LIMIT }))
 }
 

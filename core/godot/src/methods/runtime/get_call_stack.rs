@@ -47,27 +47,38 @@ pub(crate) fn run(_context: &Context, params: &Params) -> Begun {
     let project = ProjectSettings::singleton().globalize_path("res://").to_string();
     let port = adapter::port()?;
     let Args { max_frames, include_source_position: with_position } = args;
-    let talk = Talk::of(move |known, end, leash| {
+    let talk = Talk::of(move |known, end, leash, tell| {
         let project = project.into();
         let want = Want { port, max_frames, with_position, project, known, end };
-        debug_adapter::read_stack(&want, leash)
+        match debug_adapter::read_stack(&want, leash) {
+            Ok((stack, open)) => {
+                let _ = tell.send(Ok(stack));
+                open.stay();
+            }
+            Err(fault) => drop(tell.send(Err(fault))),
+        }
     });
-    Ok(Box::new(Reading { talk, turns: debugger::turns() }))
+    Ok(Box::new(Reading { talk: Some(talk), turns: debugger::turns() }))
 }
 
 /// A stack that is being read, of the stop that it began with.
 struct Reading {
-    talk: Talk<Stack>,
+    /// Until the stack was told.
+    talk: Option<Talk<Stack>>,
     turns: u64,
 }
 
 impl Task for Reading {
     fn poll(&mut self) -> Option<Answer> {
-        let said = self.talk.poll()?;
+        let said = self.talk.as_mut()?.poll()?;
+        let talk = self.talk.take();
         if debugger::turns() != self.turns || debugger::game() != Game::Stands {
             return Some(Err(adapter::went_on()));
         }
-        Some(said.map(|stack| told(&stack)))
+        Some(said.map(|stack| {
+            debugger::keep_while_it_stands(Box::new(talk));
+            told(&stack)
+        }))
     }
 }
 
