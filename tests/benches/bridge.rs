@@ -95,14 +95,20 @@ fn memory(client: &mut Client, engine: &Engine) {
     print(&format!("editor: {grown} KiB more after {COMMANDS} commands"));
 }
 
-/// A frame of a game of 1280 by 720, captured and encoded.
-fn pictures() {
+/// The sample project, whose window has so many pixels.
+fn of_size(width: u32, height: u32) -> Project {
     let project = Project::sample();
     let settings = project.text("project.godot").unwrap_or_default();
     let settings = settings
-        .replace("viewport_width=640", "viewport_width=1280")
-        .replace("viewport_height=360", "viewport_height=720");
+        .replace("viewport_width=640", &format!("viewport_width={width}"))
+        .replace("viewport_height=360", &format!("viewport_height={height}"));
     project.write("project.godot", settings);
+    project
+}
+
+/// A frame of a game of 1280 by 720, captured and encoded.
+fn pictures() {
+    let project = of_size(1280, 720);
     let display = Display::start();
     let Some(game) = Engine::windowed_game(&project, &display) else { return };
     let mut client = game.connect();
@@ -113,12 +119,7 @@ fn pictures() {
 
 /// A game of 1920 by 1080 compared with its own earlier picture, and 256 rays of one call.
 fn comparisons() {
-    let project = Project::sample();
-    let settings = project.text("project.godot").unwrap_or_default();
-    let settings = settings
-        .replace("viewport_width=640", "viewport_width=1920")
-        .replace("viewport_height=360", "viewport_height=1080");
-    project.write("project.godot", settings);
+    let project = of_size(1920, 1080);
     let display = Display::of(1920, 1080);
     let Some(game) = Engine::windowed_game(&project, &display) else { return };
     let mut client = game.connect();
