@@ -74,7 +74,7 @@ const METHODS: &[(&str, Run)] = &[
     ("editor.saveScene", Now(editor::save_scene::run)),
     ("editor.undo", Now(editor::undo::run)),
     ("engine.classExists", Now(engine::class_exists::run)),
-    ("export.reloadPresets", Later(export::reload_presets::run)),
+    ("export.reloadPresets", Now(export::reload_presets::run)),
     ("gridmap.setCells", Change(gridmap::set_cells::plan)),
     ("nav.bakeMesh", Change(nav::bake_mesh::plan)),
     ("nav.queryPath", Now(nav::query_path::run)),
