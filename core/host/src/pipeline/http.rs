@@ -2,7 +2,7 @@
 //!
 //! Loopback, Host, Origin, preflight, token, path, method, size: what fails is answered, its body read to the end
 //! within bounds, so that the connection serves the next request. What a command is is left to
-//! [`exec`](super::exec).
+//! [`exec`].
 //!
 //! Spec: P-68, the listener.
 
