@@ -6,7 +6,7 @@
 //! Spec: P-32, the descriptor document.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, value::RawValue};
 
 use crate::refusal::Code;
 
@@ -22,11 +22,11 @@ pub struct PackDesc {
     /// Host operations without which the pack can't work, by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<String>,
-    /// [`ToolDesc`] documents, in listing order; the place is the entry number.
-    pub tools: Vec<Value>,
-    /// [`ResourceDesc`] documents; the place is the entry number.
+    /// [`ToolDesc`] documents as texts, in listing order; the place is the entry number.
+    pub tools: Vec<Box<RawValue>>,
+    /// [`ResourceDesc`] documents as texts; the place is the entry number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub resources: Vec<Value>,
+    pub resources: Vec<Box<RawValue>>,
 }
 
 /// Which list shows a tool.

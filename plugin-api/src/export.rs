@@ -18,6 +18,8 @@ use std::{
     sync::{Once, OnceLock},
 };
 
+use serde_json::value::to_raw_value;
+
 pub use crate::{
     abi::{HostRef, PackV1, PackV1Ref, Reply},
     stamp::{API_VERSION, PROFILE, RUSTC, STAMP_LEN, Stamp, TARGET},
@@ -28,14 +30,14 @@ use crate::{
     desc::PackDesc,
     outcome::fault,
     refusal::Refusal,
-    tool::{Resource, Tool, ToolPack},
+    tool::{PreviewHandler, ReadHandler, Resource, RunHandler, Tool, ToolPack},
 };
 
-/// A pack that was opened: its descriptor document and its handlers.
+/// A pack that was opened: its descriptor document, and of what that declares the handlers alone.
 pub struct Opened {
     descriptor: Vec<u8>,
-    tools: Vec<Tool>,
-    resources: Vec<Resource>,
+    tools: Vec<(RunHandler, Option<PreviewHandler>)>,
+    resources: Vec<ReadHandler>,
 }
 
 impl Opened {
@@ -67,17 +69,20 @@ impl Opened {
             needs,
             tools: tools
                 .iter()
-                .map(|tool| serde_json::to_value(&tool.desc))
+                .map(|tool| to_raw_value(&tool.desc))
                 .collect::<Result<_, _>>()
                 .map_err(say)?,
             resources: resources
                 .iter()
-                .map(|resource| serde_json::to_value(&resource.desc))
+                .map(|resource| to_raw_value(&resource.desc))
                 .collect::<Result<_, _>>()
                 .map_err(say)?,
         };
-        let descriptor = serde_json::to_vec(&descriptor).map_err(say)?;
-        Ok(Opened { descriptor, tools, resources })
+        Ok(Opened {
+            descriptor: serde_json::to_vec(&descriptor).map_err(say)?,
+            tools: tools.into_iter().map(|tool| (tool.run, tool.preview)).collect(),
+            resources: resources.into_iter().map(|resource| resource.read).collect(),
+        })
     }
 
     /// The descriptor document.
@@ -94,16 +99,16 @@ impl Opened {
         let entry = entry as usize;
         match asked {
             phase::RUN => match self.tools.get(entry) {
-                Some(tool) => reply((tool.run)(&ctx, args)),
+                Some((run, _)) => reply(run(&ctx, args)),
                 None => no_entry("tool", entry),
             },
-            phase::PREVIEW => match self.tools.get(entry).map(|tool| &tool.preview) {
+            phase::PREVIEW => match self.tools.get(entry).map(|(_, preview)| preview) {
                 Some(Some(preview)) => reply(preview(&ctx, args)),
                 Some(None) => Reply::new(code::UNKNOWN_OP, Vec::new()),
                 None => no_entry("tool", entry),
             },
             phase::RESOURCE => match self.resources.get(entry) {
-                Some(resource) => reply((resource.read)(&ctx, &String::from_utf8_lossy(args))),
+                Some(read) => reply(read(&ctx, &String::from_utf8_lossy(args))),
                 None => no_entry("resource", entry),
             },
             _ => Reply::new(code::UNKNOWN_OP, Vec::new()),

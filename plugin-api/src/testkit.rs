@@ -102,8 +102,8 @@ impl Kit {
         let opened = Opened::new::<P>("pack-under-test", "0.0.0").unwrap();
         let desc: crate::desc::PackDesc = serde_json::from_slice(opened.descriptor()).unwrap();
         let mut tools = BTreeMap::new();
-        for (entry, tool) in desc.tools.into_iter().enumerate() {
-            let tool: ToolDesc = serde_json::from_value(tool).unwrap();
+        for (entry, tool) in desc.tools.iter().enumerate() {
+            let tool: ToolDesc = serde_json::from_str(tool.get()).unwrap();
             let found = lint::tool(&tool);
             assert!(found.is_empty(), "`{}`: {}", tool.name, found.join("; "));
             let entry = u32::try_from(entry).unwrap();
@@ -111,7 +111,7 @@ impl Kit {
             assert!(twice.is_none(), "a tool is declared twice");
         }
         let resources =
-            desc.resources.into_iter().map(|one| serde_json::from_value(one).unwrap()).collect();
+            desc.resources.iter().map(|one| serde_json::from_str(one.get()).unwrap()).collect();
         let root = ProjectRoot::canonical(project.into().canonicalize().unwrap());
         let host = Scripted {
             root,

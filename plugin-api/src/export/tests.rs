@@ -85,6 +85,7 @@ fn an_open_pack_answers_one_document() {
     let desc: crate::desc::PackDesc = serde_json::from_slice(&said.body).unwrap();
     assert_eq!((desc.name.as_str(), desc.version.as_str()), ("open", "1.2.3"));
     assert_eq!(desc.needs, ["host.teleport"]);
-    assert_eq!(desc.tools[0]["name"], "open_echo");
+    let tool: serde_json::Value = serde_json::from_str(desc.tools[0].get()).unwrap();
+    assert_eq!(tool["name"], "open_echo");
     assert_eq!(words(&describe::<Open>(&CELL, "open", "1.2.3")), words(&said));
 }

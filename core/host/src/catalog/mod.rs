@@ -27,6 +27,7 @@ pub use self::{
     publish::{ListView, REQUEST_ID_PATTERN},
 };
 use crate::{
+    dispatch::job_key::MANNERS,
     loader::{Candidate, Gate, Pack, Refused, Row, State},
     services::{OPERATIONS, Services},
 };
@@ -64,12 +65,14 @@ impl Owner {
 
 /// A tool as it is served.
 pub struct Tool {
-    /// What its pack declares.
+    /// What its pack declares, but for the schemas, which are kept as they are published.
     pub desc: ToolDesc,
     /// The published input schema: the pack's, with the host's arguments and bounds.
     pub input_schema: Value,
     /// The published output schema: the pack's, with what the host stamps on answers.
     pub output_schema: Option<Value>,
+    /// Arguments of the tool's own whose names say elsewhere how a call is made.
+    own_manners: Vec<&'static str>,
     owner: Owner,
     entry: u32,
 }
@@ -83,6 +86,11 @@ impl Tool {
     /// Reads the tool's target.
     pub fn preview(&self, args: &[u8], services: &Services) -> Reply {
         self.owner.call(self.entry, phase::PREVIEW, args, services)
+    }
+
+    /// Whether an argument that says how a call is made is one of the tool's own, and so not the host's to take.
+    pub fn owns(&self, manner: &str) -> bool {
+        self.own_manners.contains(&manner)
     }
 
     /// The pack that it comes from.
@@ -307,13 +315,15 @@ impl Building {
         None
     }
 
-    fn add_tool(&mut self, owner: &Owner, entry: u32, desc: ToolDesc) {
+    fn add_tool(&mut self, owner: &Owner, entry: u32, mut desc: ToolDesc) {
         for name in names_of(&desc) {
             self.taken.insert(name.to_owned(), owner.name().to_owned());
         }
+        let own = &desc.input_schema["properties"];
         let tool = Arc::new(Tool {
-            input_schema: publish::stamp_input(&desc),
-            output_schema: publish::stamp_output(&desc),
+            own_manners: MANNERS.into_iter().filter(|name| own.get(*name).is_some()).collect(),
+            input_schema: publish::stamp_input(&mut desc),
+            output_schema: publish::stamp_output(&mut desc),
             owner: owner.clone(),
             entry,
             desc,
@@ -328,13 +338,13 @@ impl Building {
     fn add_resources(&mut self, owner: &Owner, desc: &PackDesc) -> Vec<Refused> {
         let mut reasons = vec![];
         for (entry, document) in (0..).zip(&desc.resources) {
-            match self.read_resource(document) {
+            match self.read_resource(document.get()) {
                 Ok(desc) => {
                     let resource = Resource { desc, owner: owner.clone(), entry };
                     self.catalog.resources.push(Arc::new(resource));
                 }
                 Err(why) => {
-                    let uri = document["uri"].as_str().unwrap_or("?");
+                    let uri = word(document, "uri");
                     let pack = owner.name();
                     let why = format!("resource `{uri}` of pack `{pack}` is left out: {why}");
                     reasons.push(Refused::new(Gate::Descriptor, why));
@@ -344,8 +354,8 @@ impl Building {
         reasons
     }
 
-    fn read_resource(&self, document: &Value) -> Result<ResourceDesc, String> {
-        let desc = serde_json::from_value::<ResourceDesc>(document.clone())
+    fn read_resource(&self, document: &str) -> Result<ResourceDesc, String> {
+        let desc = serde_json::from_str::<ResourceDesc>(document)
             .map_err(|error| format!("its declaration can't be read: {error}"))?;
         match self.catalog.resources.iter().find(|one| one.desc.uri == desc.uri) {
             Some(first) => {
@@ -354,6 +364,12 @@ impl Building {
             None => Ok(desc),
         }
     }
+}
+
+/// A word of a document that is refused.
+fn word(document: &RawValue, name: &str) -> String {
+    let read: Value = serde_json::from_str(document.get()).unwrap_or_default();
+    read[name].as_str().unwrap_or("?").to_owned()
 }
 
 fn names_of(tool: &ToolDesc) -> impl Iterator<Item = &str> {
@@ -365,14 +381,14 @@ fn read_tools(desc: &PackDesc) -> (Vec<(u32, ToolDesc)>, Vec<Refused>) {
     let mut tools = vec![];
     let mut reasons = vec![];
     for (entry, document) in (0..).zip(&desc.tools) {
-        let name = document["name"].as_str().unwrap_or("?");
         let refuse = |why: String| {
+            let name = word(document, "name");
             Refused::new(
                 Gate::Descriptor,
                 format!("tool `{name}` of pack `{}` is left out: {why}", desc.name),
             )
         };
-        match serde_json::from_value::<ToolDesc>(document.clone()) {
+        match serde_json::from_str::<ToolDesc>(document.get()) {
             Ok(tool) => {
                 let found = lint::tool(&tool);
                 if found.is_empty() {

@@ -33,9 +33,9 @@ const ENGINES: usize = 3;
 /// Listings that are kept: one for each of them, with the control room's page and without.
 pub(super) const LISTINGS: usize = 2 * ENGINES;
 
-/// The pack's input schema with the host's arguments, and a bound on every string.
-pub(super) fn stamp_input(desc: &ToolDesc) -> Value {
-    let mut schema = desc.input_schema.clone();
+/// The pack's input schema, taken out of what it declares, with the host's arguments and a bound on every string.
+pub(super) fn stamp_input(desc: &mut ToolDesc) -> Value {
+    let mut schema = desc.input_schema.take();
     let required: Vec<String> = (schema["required"].as_array().into_iter().flatten())
         .filter_map(|name| name.as_str().map(ToOwned::to_owned))
         .collect();
@@ -77,9 +77,9 @@ pub(super) fn stamp_input(desc: &ToolDesc) -> Value {
     schema
 }
 
-/// The pack's output schema with what the host stamps on every answer.
-pub(super) fn stamp_output(desc: &ToolDesc) -> Option<Value> {
-    let mut schema = desc.output_schema.clone()?;
+/// The pack's output schema, taken out as well, with what the host stamps on every answer.
+pub(super) fn stamp_output(desc: &mut ToolDesc) -> Option<Value> {
+    let mut schema = desc.output_schema.take()?;
     let mut stamped = vec![("execution_mode", json!({"type": "string"}), true)];
     if desc.modes.contains(&Mode::Live) {
         stamped.push(("is_live_engine", json!({}), false));

@@ -217,8 +217,7 @@ impl Asked {
     fn read(admitted: Admitted) -> Result<Self, Refusal> {
         let Admitted { mut call, tool, request_id, route, mode } = admitted;
         let mut take = |name: &str| {
-            let own = tool.desc.input_schema["properties"].get(name).is_some();
-            if own { None } else { call.arguments.shift_remove(name) }
+            if tool.owns(name) { None } else { call.arguments.shift_remove(name) }
         };
         let dry_run = take("dry_run") == Some(Value::Bool(true));
         let token = take("confirmation_token").and_then(|token| token.as_str().map(String::from));
@@ -244,7 +243,7 @@ impl Asked {
                 .over(&self.route, self.call.caller.session.as_deref())
                 .beside(super::run::file_caller(
                     &self.call.arguments,
-                    &self.tool.desc,
+                    &self.tool,
                     self.call.caller.modern,
                 ));
         let reply = self.tool.preview(&super::run::to_bytes(&self.call.arguments), &services);

@@ -106,7 +106,7 @@ impl Work {
         let services = Services::new(&self.shared, desc, self.mode, false, cancel, progress)
             .over(&self.route, self.named_session.as_deref())
             .as_job(self.as_job)
-            .beside(file_caller(&self.arguments, desc, self.modern))
+            .beside(file_caller(&self.arguments, &self.tool, self.modern))
             .planned(plan)
             .grouped(self.undo_group.take());
         let reply = self.tool.run(&to_bytes(&self.arguments), &services);
@@ -158,14 +158,10 @@ impl Work {
 }
 
 /// What a call says of an editor beside the files that its tool writes.
-pub(super) fn file_caller(
-    arguments: &Map<String, Value>,
-    desc: &ToolDesc,
-    modern: bool,
-) -> FileCaller {
+pub(super) fn file_caller(arguments: &Map<String, Value>, tool: &Tool, modern: bool) -> FileCaller {
     FileCaller {
         modern,
-        may_discard: desc.input_schema["properties"].get(DISCARD).is_some(),
+        may_discard: tool.input_schema["properties"].get(DISCARD).is_some(),
         discard_unsaved: arguments.get(DISCARD) == Some(&Value::Bool(true)),
     }
 }

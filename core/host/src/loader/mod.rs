@@ -142,7 +142,7 @@ impl Pack {
 
     /// Entries are numbers, so a pack that now declares something else would run another tool than asked for.
     fn check_unchanged(&self, described: &[u8]) -> Result<(), Refused> {
-        let document = |desc: &PackDesc| serde_json::to_value(desc).ok();
+        let document = |desc: &PackDesc| serde_json::to_vec(desc).ok();
         let now = serde_json::from_slice(described).ok();
         if now.is_some_and(|now| document(&now) == document(&self.desc)) {
             return Ok(());
