@@ -38,6 +38,17 @@ pub(crate) fn window() -> Result<Gd<Window>, BridgeError> {
         .ok_or_else(|| BridgeError::new(503, "engine_not_ready", "the scene tree has no root"))
 }
 
+/// Where a walk over everything begins: the edited scene's root, or the game's window.
+///
+/// # Errors
+/// `no_edited_scene`.
+pub(crate) fn root(kind: SessionKind) -> Result<Gd<Node>, BridgeError> {
+    match kind {
+        SessionKind::Editor => edited_root(),
+        SessionKind::Game => Ok(window()?.upcast()),
+    }
+}
+
 /// A node of the edited scene.
 ///
 /// # Errors
@@ -58,7 +69,7 @@ pub(crate) fn any(kind: SessionKind, path: &str) -> Result<Gd<Node>, BridgeError
 
 /// A node of the running tree.
 fn running(path: &str) -> Result<Gd<Node>, BridgeError> {
-    let root: Gd<Node> = window()?.upcast();
+    let root = root(SessionKind::Game)?;
     let rest = path.strip_prefix("/root").map_or(path, |rest| rest.trim_start_matches('/'));
     find(&root, rest).ok_or_else(|| refuse::no_node(path, "is no node of the running tree"))
 }

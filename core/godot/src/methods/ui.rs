@@ -3,7 +3,7 @@
 pub(crate) mod hit_test;
 pub(crate) mod list_controls;
 
-use didi_wire::{BridgeError, SessionKind};
+use didi_wire::BridgeError;
 use godot::{
     classes::{Control, control::MouseFilter},
     obj::EngineEnum,
@@ -18,10 +18,9 @@ const MAX_TRAVERSED: usize = 10_000;
 
 /// Where a walk begins: what was named, or the whole.
 pub(super) fn start(context: &Context, path: Option<&str>) -> Result<Gd<Node>, BridgeError> {
-    match (path, context.kind) {
-        (Some(path), _) => node_path::any(context.kind, path),
-        (None, SessionKind::Editor) => node_path::edited_root(),
-        (None, SessionKind::Game) => Ok(node_path::window()?.upcast()),
+    match path {
+        Some(path) => node_path::any(context.kind, path),
+        None => node_path::root(context.kind),
     }
 }
 

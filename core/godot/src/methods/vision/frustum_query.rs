@@ -144,11 +144,7 @@ fn walk(
     frustum: &Frustum,
     camera: Option<&Gd<Camera3D>>,
 ) -> Result<(Vec<Seen>, usize, bool), BridgeError> {
-    let root: Gd<Node> = match context.kind {
-        didi_wire::SessionKind::Editor => node_path::edited_root()?,
-        didi_wire::SessionKind::Game => node_path::window()?.upcast(),
-    };
-    let (mut seen, mut open, mut examined) = (vec![], vec![root], 0);
+    let (mut seen, mut open, mut examined) = (vec![], vec![node_path::root(context.kind)?], 0);
     while let Some(node) = open.pop() {
         if examined == MAX_EXAMINED {
             return Ok((seen, examined, true));

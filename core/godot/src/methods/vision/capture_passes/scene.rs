@@ -34,12 +34,8 @@ impl Scene {
     /// # Errors
     /// `no_edited_scene`.
     pub(super) fn walk(kind: SessionKind) -> Result<Self, BridgeError> {
-        let root: Gd<Node> = match kind {
-            SessionKind::Editor => node_path::edited_root()?,
-            SessionKind::Game => node_path::window()?.upcast(),
-        };
         let mut scene = Scene { bodies: vec![], others: vec![], examined: 0, cut: false };
-        let mut open = vec![root];
+        let mut open = vec![node_path::root(kind)?];
         while let Some(node) = open.pop() {
             if scene.examined == MAX_EXAMINED {
                 scene.cut = true;
