@@ -198,6 +198,13 @@ pub struct ToolDesc {
     pub codes: Vec<Code>,
 }
 
+impl ToolDesc {
+    /// Whether it is a name that is kept for older clients and does nothing.
+    pub fn is_reserved(&self) -> bool {
+        self.modes == [Mode::Unimplemented]
+    }
+}
+
 /// A readable resource, or a template of several.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ResourceDesc {

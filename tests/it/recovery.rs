@@ -297,6 +297,9 @@ fn a_change_of_unknown_outcome_is_never_sent_again_and_settled_by_a_restore() {
         assert_eq!(blocked["code"], "needs_reconciliation", "{blocked:#}");
     }
     assert_eq!(managed.refused("runtime_checkpoint", json!({}))["code"], "needs_reconciliation");
+    // A name that does nothing is refused as ever.
+    let asset = json!({"asset_path": "res://levels/meadow.tscn", "parent_path": "/root/Hub"});
+    assert_eq!(managed.refused("instantiate_asset", asset)["code"], "unimplemented");
     let accept = json!({"accept_current_files": true});
     let early = managed.refused("runtime_checkpoint", accept.clone());
     assert_eq!(early["code"], "needs_reconciliation", "the editor still runs: {early:#}");

@@ -103,8 +103,7 @@ impl ProjectFiles {
     /// # Errors
     /// `invalid_arguments` for a name or document past its bounds; as [`ProjectFiles::write`].
     pub fn write_record(&self, record: &RunRecord, cancel: &Cancel) -> Result<String, Refusal> {
-        let invalid =
-            |message: &str| Err(Refusal::new(codes::INVALID_ARGUMENTS, message).field("name"));
+        let invalid = |message: &str| Err(Refusal::invalid("name", message));
         let legal = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
         let starts = record.name.starts_with(|letter: char| letter.is_ascii_alphanumeric());
         if !starts || record.name.len() > 64 || !record.name.chars().all(legal) {
@@ -212,7 +211,7 @@ fn refuse_kept(shown: &str) -> Result<(), Refusal> {
         return Ok(());
     }
     let message = format!("`{shown}` lies in `{first}`, which tools do not write");
-    Err(Refusal::new(codes::INVALID_ARGUMENTS, message).field("path"))
+    Err(Refusal::invalid("path", message))
 }
 
 fn check_expected(shown: &str, expect: &Expect, have: Option<&str>) -> Result<(), Refusal> {

@@ -30,6 +30,8 @@ pub mod recovery;
 pub mod serve;
 pub mod services;
 pub mod setup;
+#[cfg(unix)]
+pub mod signals;
 pub mod source;
 pub mod text;
 pub mod tour;

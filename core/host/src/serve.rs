@@ -234,19 +234,12 @@ pub fn serve_pipeline(
     std::process::exit(0);
 }
 
-/// The signals that end a process of ours: it takes what it started along.
-#[cfg(unix)]
-pub const ENDING: [i32; 3] = {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    [SIGHUP, SIGINT, SIGTERM]
-};
-
 /// Waits for a termination signal.
 struct Ending(#[cfg(unix)] Option<signal_hook::iterator::Signals>);
 
 #[cfg(unix)]
 fn signals() -> Ending {
-    Ending(signal_hook::iterator::Signals::new(ENDING).ok())
+    Ending(crate::signals::ending().ok())
 }
 
 #[cfg(not(unix))]
@@ -383,7 +376,7 @@ fn end(server: &Server, ended: &Ended) {
 
 #[cfg(unix)]
 fn end_on_signal(server: &Arc<Server>, ended: &Arc<Ended>) {
-    let Ok(mut signals) = signal_hook::iterator::Signals::new(ENDING) else { return };
+    let Ok(mut signals) = crate::signals::ending() else { return };
     let (server, ended) = (Arc::clone(server), Arc::clone(ended));
     thread::spawn(move || {
         if signals.forever().next().is_some() {

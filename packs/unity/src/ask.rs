@@ -15,8 +15,6 @@ const RETRY_MS: u64 = 1000;
 pub(crate) const INSTANCE_BUSY: Code = Code::new(503, "instance_busy");
 /// Nobody could be reached; nothing ran.
 pub(crate) const INSTANCE_UNREACHABLE: Code = Code::new(503, "instance_unreachable");
-/// The request went out, and nobody knows whether it ran.
-pub(crate) const UNKNOWN_OUTCOME: Code = Code::new(504, "unknown_outcome");
 /// Too many jobs wait in the instance.
 const RATE_LIMITED: Code = Code::new(429, "rate_limited");
 
@@ -29,7 +27,7 @@ pub(crate) const CODES: [Code; 9] = [
     codes::ENGINE_REFUSED,
     INSTANCE_BUSY,
     INSTANCE_UNREACHABLE,
-    UNKNOWN_OUTCOME,
+    codes::UNKNOWN_OUTCOME,
     RATE_LIMITED,
 ];
 
@@ -82,10 +80,13 @@ fn known(said: Said) -> Result<Said, Refusal> {
 fn unknown(instance: &Instance, why: &str, message: &str) -> Refusal {
     let message =
         format!("`{}`: {}; it may have run", instance.name, message.trim_end_matches('.'));
-    Refusal::new(UNKNOWN_OUTCOME, message).with("why", why).with("outcome", "unknown").next_call(
-        "unity_editor_status",
-        "shows whether the instance is back; then read what the command would have changed",
-    )
+    Refusal::new(codes::UNKNOWN_OUTCOME, message)
+        .with("why", why)
+        .with("outcome", "unknown")
+        .next_call(
+            "unity_editor_status",
+            "shows whether the instance is back; then read what the command would have changed",
+        )
 }
 
 /// Asks for what an instance tells of itself; anything but a success is refused.

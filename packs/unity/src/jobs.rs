@@ -7,7 +7,7 @@ use didi_plugin_api::{
     prelude::*,
 };
 
-use crate::ask::{CODES, LOOK_MS, Said, UNKNOWN_OUTCOME, aside, ask, bounded, refused};
+use crate::ask::{CODES, LOOK_MS, Said, aside, ask, bounded, refused};
 
 /// Largest result of a job that is answered whole, in bytes.
 const MAX_RESULT_BYTES: usize = 64 * 1024;
@@ -57,7 +57,7 @@ fn answer(said: Said, id: &str) -> ToolResult {
     if said.status == 404 {
         let message =
             format!("`{}` does not know the job `{id}`; it may have run", said.instance.name);
-        return Err(Refusal::new(UNKNOWN_OUTCOME, message)
+        return Err(Refusal::new(codes::UNKNOWN_OUTCOME, message)
             .with("why", "forgotten")
             .with("outcome", "unknown")
             .next_call("unity_editor_status", "shows whether the instance was restarted; then read what the job would have changed"));

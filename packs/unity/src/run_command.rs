@@ -75,9 +75,7 @@ struct Form<'a> {
 
 fn form(args: &Args) -> Result<Form<'_>, Refusal> {
     let given = [args.command.is_some(), args.argv.is_some(), args.command_line.is_some()];
-    let wrong = |message: &str, field: &str| {
-        Err(Refusal::new(codes::INVALID_ARGUMENTS, message).field(field))
-    };
+    let wrong = |message: &str, field: &str| Err(Refusal::invalid(field, message));
     if given.iter().filter(|given| **given).count() != 1 {
         return wrong("exactly one of `command`, `argv` and `command_line` is given", "command");
     }

@@ -110,6 +110,8 @@ fn what_is_wrong_is_refused_before_anything_runs_with_the_index() {
     assert_eq!(refused(&pipeline, &json!({"operations": []})), []);
     let fields = json!({"operations": [ok()], "result_fields": {"nobody": ["a"]}});
     assert_eq!(refused(&pipeline, &fields), [(0, "invalidResultFields".into())]);
+    let fields = json!({"operations": [ok()], "result_fields": {"00": ["a"]}});
+    assert_eq!(refused(&pipeline, &fields), [(0, "invalidResultFields".into())]);
     // The same as a dry run is an answer.
     let dry = json!({"operations": [ok(), setting("late", "$9.x")], "dry_run": true});
     let told = run(&pipeline, &dry);

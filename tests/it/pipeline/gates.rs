@@ -7,7 +7,8 @@ use std::{
         Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
-    time::{SystemTime, UNIX_EPOCH},
+    thread,
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use didi_tests::{
@@ -177,6 +178,74 @@ fn an_editor_that_holds_its_first_answer_keeps_nobody_from_the_status() {
     });
 }
 
+#[test]
+fn a_command_whose_editor_is_attached_too_late_is_not_started() {
+    let project = Project::sample();
+    let root = project.root().canonicalize().unwrap();
+    let editor = Scripted::start(
+        &sessions(&project),
+        &root,
+        SessionKind::Editor,
+        |request, _| match request.method.as_str() {
+            "editor.getActivity" => at_rest(&[]),
+            _ => Act::Answer(json!({"scene_tree": {"name": "Root", "type": "Node"}})),
+        },
+        |identity| {
+            thread::sleep(Duration::from_millis(600));
+            let mut answer = json!(identity);
+            answer["status"] = "ok".into();
+            Act::Answer(answer)
+        },
+    );
+    for job in [false, true] {
+        let pipeline = meeting(&project);
+        let mut request = hierarchy();
+        request["timeout"] = 300.into();
+        request["job"] = job.into();
+        let late = pipeline.exec(&request);
+        assert_eq!(late.status, 503, "{}", late.text());
+        let late = late.json();
+        assert_eq!(late["busyReason"], "queued", "{late}");
+        assert_eq!(
+            late["errorDetails"],
+            "The command waited 300 ms for its turn; it was not started"
+        );
+    }
+    assert!(editor.asked() > 0, "it was met");
+}
+
+#[test]
+fn a_command_that_is_done_does_not_wait_for_an_editor_that_fell_silent() {
+    let project = Project::sample();
+    let ran = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&ran);
+    let root = project.root().canonicalize().unwrap();
+    let _editor = Scripted::editor(&sessions(&project), &root, move |request, _| {
+        if request.method != "editor.getActivity" {
+            flag.store(true, Ordering::SeqCst);
+            return Act::Answer(json!({"scene_tree": {"name": "Root", "type": "Node"}}));
+        }
+        if flag.load(Ordering::SeqCst) { Act::Silence } else { at_rest(&[]) }
+    });
+    let pipeline = meeting(&project);
+    let mut request = hierarchy();
+    request["timeout"] = 10_000.into();
+    let done = pipeline.exec(&request);
+    assert_eq!(done.status, 200, "{}", done.text());
+    assert!(ran.load(Ordering::SeqCst));
+}
+
+/// What an editor tells that is at rest, with the dialogs that were closed.
+fn at_rest(closed: &[Value]) -> Act {
+    Act::Answer(json!({
+        "settled": true,
+        "importing": false,
+        "frame_age_ms": 1,
+        "dialogs": [],
+        "closed_dialogs": closed,
+    }))
+}
+
 /// A dialog may come and go between two looks.
 #[test]
 fn a_dialog_that_opens_and_closes_while_a_command_runs_is_told_with_it() {
@@ -203,13 +272,7 @@ fn a_dialog_that_opens_and_closes_while_a_command_runs_is_told_with_it() {
         };
         // One of long ago, and then the one of the command.
         let closed = [1, at.load(Ordering::SeqCst)].into_iter().filter(|ms| *ms > 0);
-        Act::Answer(json!({
-            "settled": true,
-            "importing": false,
-            "frame_age_ms": 1,
-            "dialogs": [],
-            "closed_dialogs": closed.map(dialog).collect::<Vec<_>>(),
-        }))
+        at_rest(&closed.map(dialog).collect::<Vec<_>>())
     });
     let pipeline = meeting(&project);
     let told = pipeline.exec(&hierarchy()).json();

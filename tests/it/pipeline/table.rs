@@ -472,6 +472,7 @@ fn exec_faults(table: &mut Table) {
         (r#"{"commandLine":"a\\"}"#, "Invalid Request", "backslash"),
         (r#"{"commandLine":"  "}"#, "Invalid Request", "Command name is required"),
         (r#"{"commandLine":"no_such x"}"#, "Command Not Found", "no_such"),
+        (r#"{"command":"instantiate_asset"}"#, "Command Not Found", "instantiate_asset"),
         (r#"{"command":"Project_Get_Setting"}"#, "Command Not Found", "Project_Get_Setting"),
         (r#"{"command":"project_get_setting"}"#, "Parameter Validation Failed", "'setting'"),
         (r#"{"argv":["project_get_setting"]}"#, "Parameter Validation Failed", "'setting'"),

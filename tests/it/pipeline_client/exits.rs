@@ -3,9 +3,11 @@
 use std::{
     fs,
     net::TcpListener,
+    process::{Command, Stdio},
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
+        mpsc,
     },
     thread,
 };
@@ -261,10 +263,38 @@ fn a_signal_ends_the_waiting_with_its_own_code() {
     use rustix::process::{Pid, Signal, kill_process};
     for (signal, exit) in [(Signal::HUP, 129), (Signal::INT, 130), (Signal::TERM, 143)] {
         let unity = Unity::running(|_, _| Act::Stall);
-        let mut running = unity.command(PING).stdout(std::process::Stdio::null()).spawn().unwrap();
+        let mut running = unity.command(PING).stdout(Stdio::null()).spawn().unwrap();
         unity.wait_for("/api/exec");
         kill_process(Pid::from_raw(running.id().try_into().unwrap()).unwrap(), signal).unwrap();
         assert_eq!(running.wait().unwrap().code(), Some(exit));
         assert_eq!(unity.execs(), 1);
     }
+}
+
+/// What `nohup` started outlives its terminal.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_signal_that_is_ignored_from_the_start_ends_nothing() {
+    use rustix::process::{Pid, Signal, kill_process};
+    let (hung_up, gate) = mpsc::channel();
+    let gate = Mutex::new(gate);
+    let unity = Unity::running(move |_, _| {
+        gate.lock().unwrap().recv().unwrap();
+        Act::done(json!(7))
+    });
+    let plain = unity.command(PING);
+    let mut shielded = Command::new("sh");
+    shielded.args(["-c", r#"trap "" HUP; exec "$0" "$@""#]).arg(plain.get_program());
+    shielded.args(plain.get_args()).current_dir(plain.get_current_dir().unwrap());
+    for (name, value) in plain.get_envs() {
+        match value {
+            Some(value) => shielded.env(name, value),
+            None => shielded.env_remove(name),
+        };
+    }
+    let mut running = shielded.stdout(Stdio::null()).spawn().unwrap();
+    unity.wait_for("/api/exec");
+    kill_process(Pid::from_raw(running.id().try_into().unwrap()).unwrap(), Signal::HUP).unwrap();
+    hung_up.send(()).unwrap();
+    assert_eq!(running.wait().unwrap().code(), Some(0));
 }

@@ -28,8 +28,6 @@ pub mod gate_codes {
     pub const REQUEST_ID_CONFLICT: Code = Code::new(409, "request_id_conflict");
     /// The job was cancelled.
     pub const JOB_CANCELLED: Code = Code::new(409, "job_cancelled");
-    /// The engine attached is of the wrong kind.
-    pub const SESSION_KIND_REJECTED: Code = Code::new(409, "session_kind_rejected");
     /// A person sent this server away from the engine.
     pub const SESSION_DETACHED: Code = Code::new(409, "session_detached");
     /// The engine did not answer in time, or its connection failed.
@@ -453,7 +451,7 @@ pub fn codes_in_use(catalog: &Catalog) -> BTreeMap<String, u16> {
         recovery::NEEDS_RECONCILIATION,
         recovery::PROTECTION_FAILED,
         recovery::RECOVERY_FAILED,
-        gates::SESSION_KIND_REJECTED,
+        codes::SESSION_KIND_REJECTED,
         gates::ROUTE_DEADLINE_EXCEEDED,
         gates::LIVE_SESSION_ENDED,
     ];

@@ -319,7 +319,7 @@ fn project(dispatcher: &Dispatcher) -> ProjectFacts {
 
 fn surface(catalog: &Catalog) -> Surface {
     let tools = catalog.tools();
-    let reserved = tools.iter().filter(|tool| tool.is_reserved()).count();
+    let reserved = tools.iter().filter(|tool| tool.desc.is_reserved()).count();
     let older: usize = tools.iter().map(|tool| tool.desc.legacy_names.len()).sum();
     Surface {
         canonical: tools.len() - reserved,

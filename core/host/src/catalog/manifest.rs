@@ -19,10 +19,10 @@ pub fn manifest(catalog: &Catalog) -> Value {
         tool.desc.legacy_names.iter().map(|name| (name.clone(), tool.desc.name.clone().into()))
     });
     // A reserved name stands for no tool.
-    let reserved = tools.iter().filter(|tool| tool.is_reserved());
+    let reserved = tools.iter().filter(|tool| tool.desc.is_reserved());
     let legacy: Map<String, Value> =
         older.chain(reserved.map(|tool| (tool.desc.name.clone(), Value::Null))).collect();
-    let canonical = names(&|tool| !tool.is_reserved());
+    let canonical = names(&|tool| !tool.desc.is_reserved());
     json!({
         "server": {"name": "didi", "version": env!("CARGO_PKG_VERSION")},
         "counts": {"canonical": canonical.len(), "legacy": legacy.len(), "resources": catalog.resources().len()},
@@ -43,7 +43,7 @@ pub fn manifest(catalog: &Catalog) -> Value {
 fn one(tool: &Tool) -> Value {
     let mut document = json!(tool.desc);
     document["pack"] = tool.pack().into();
-    document["implemented"] = (!tool.is_reserved()).into();
+    document["implemented"] = (!tool.desc.is_reserved()).into();
     document["input_schema"] = tool.input_schema.clone();
     if let Some(output) = &tool.output_schema {
         document["output_schema"] = output.clone();

@@ -98,11 +98,6 @@ impl Tool {
         self.owner.name()
     }
 
-    /// Whether it is a name that is kept for older clients and does nothing.
-    pub fn is_reserved(&self) -> bool {
-        self.desc.modes == [Mode::Unimplemented]
-    }
-
     /// The way in which it answers while no engine is attached; `None` when it then can't.
     pub fn offline_mode(&self) -> Option<Mode> {
         self.desc.modes.iter().copied().find(|mode| *mode != Mode::Live)

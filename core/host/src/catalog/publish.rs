@@ -130,7 +130,7 @@ fn entry(tool: &Tool, name: &str, view: ListView) -> Value {
     let legacy = name != desc.name;
     let mut meta = Map::new();
     meta.insert("executionModes".into(), json!(desc.modes));
-    meta.insert("implemented".into(), (!tool.is_reserved()).into());
+    meta.insert("implemented".into(), (!tool.desc.is_reserved()).into());
     let current = current_mode(tool, view.engine);
     meta.insert("currentMode".into(), current.into());
     meta.insert("liveAvailable".into(), (current == Mode::Live.as_str()).into());
@@ -145,7 +145,7 @@ fn entry(tool: &Tool, name: &str, view: ListView) -> Value {
         meta.insert("legacy".into(), true.into());
         meta.insert("canonical".into(), desc.name.clone().into());
     }
-    if tool.is_reserved() {
+    if tool.desc.is_reserved() {
         meta.insert("legacy".into(), true.into());
         meta.insert("reason".into(), "a reserved name; a call tells what to call instead".into());
     }

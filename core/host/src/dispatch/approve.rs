@@ -223,7 +223,7 @@ impl Asked {
         let token = take("confirmation_token").and_then(|token| token.as_str().map(String::from));
         if dry_run && token.is_some() {
             let message = "a dry run takes no `confirmation_token`; send one or the other";
-            return Err(Refusal::new(codes::INVALID_ARGUMENTS, message).field("confirmation_token"));
+            return Err(Refusal::invalid("confirmation_token", message));
         }
         Ok(Asked { call, tool, request_id, route, mode, dry_run, token })
     }

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use didi_plugin_api::refusal::{Refusal, codes};
+use didi_plugin_api::refusal::Refusal;
 use regex_lite::Regex;
 use serde_json::Value;
 
@@ -70,7 +70,7 @@ fn read(value: &Value) -> Result<String, Refusal> {
         Value::String(text) if pattern.is_match(text) => Ok(text.clone()),
         _ => {
             let message = "`request_id` takes 8 to 64 letters, digits, `.`, `_`, `:` or `-`";
-            Err(Refusal::new(codes::INVALID_ARGUMENTS, message).field("request_id"))
+            Err(Refusal::invalid("request_id", message))
         }
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use didi_plugin_api::{
     desc::{Mode, SessionKind},
-    refusal::Refusal,
+    refusal::{Refusal, codes},
 };
 use didi_wire::descriptor;
 use serde_json::json;
@@ -17,7 +17,7 @@ use super::{
     Call,
     route::{Route, Routed},
 };
-use crate::{answer::floor::gate_codes::SESSION_KIND_REJECTED, catalog::Tool};
+use crate::catalog::Tool;
 
 /// A call that its route may serve.
 pub struct Admitted {
@@ -42,7 +42,7 @@ pub fn check(routed: Routed) -> Result<Admitted, Refusal> {
                 tool.desc.name,
                 a(kind)
             );
-            return Err(Refusal::new(SESSION_KIND_REJECTED, message)
+            return Err(Refusal::new(codes::SESSION_KIND_REJECTED, message)
                 .with("selected_session_kind", kind.as_str())
                 .with("allowed_session_kinds", json!(allowed))
                 .floor());

@@ -69,11 +69,11 @@ pub struct Call {
     pub progress: Option<Progress>,
 }
 
-/// What became of a change that was recorded.
+/// A change that was made.
 #[derive(Debug, Clone)]
 pub struct Change {
-    /// The name of its entry in the change journal.
-    pub entry: String,
+    /// The name of its entry in the change journal; `None` when that could not be written.
+    pub entry: Option<String>,
     /// The steps that the editor's undo histories gained, as the editor told them.
     pub undo_steps: Vec<Value>,
 }

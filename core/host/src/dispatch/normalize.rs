@@ -7,7 +7,7 @@
 //!
 //! Spec: P-11, argument checks.
 
-use didi_plugin_api::refusal::{Refusal, codes};
+use didi_plugin_api::refusal::Refusal;
 use serde_json::{Map, Value, json};
 
 use super::{Verdict, profile::Listed};
@@ -42,7 +42,7 @@ pub fn apply(listed: &mut Listed) -> Result<Normalized, Refusal> {
             "`_meta` asks for the normalization `{}`, and there is `{PROFILE}`",
             clip(asked)
         );
-        return Err(Refusal::new(codes::INVALID_ARGUMENTS, message).field(META));
+        return Err(Refusal::invalid(META, message));
     }
     if !TOOLS.contains(&tool.desc.name.as_str()) {
         return Ok(Normalized(None));
@@ -82,7 +82,7 @@ fn within_bounds(arguments: &Map<String, Value>) -> Result<(), Refusal> {
     let message = format!(
         "arguments that are to be normalized have at most {MAX_DEPTH} levels, {MAX_VALUES} values and {MAX_BYTES} bytes"
     );
-    Err(Refusal::new(codes::INVALID_ARGUMENTS, message).field("arguments"))
+    Err(Refusal::invalid("arguments", message))
 }
 
 /// Whether a value and all in it are within depth and number.

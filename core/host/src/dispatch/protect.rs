@@ -37,9 +37,9 @@ const OWN: [&str; 4] = [
 /// Tools that would take the server's editor from it.
 const BY_HAND: [&str; 2] = ["runtime_attach_session", "runtime_detach_session"];
 
-/// Whether a call is recovery's own business.
-fn is_own(desc: &ToolDesc) -> bool {
-    OWN.contains(&desc.name.as_str())
+/// Whether recovery leaves a call as it is: its own business, or a name that does nothing.
+fn is_left_alone(desc: &ToolDesc) -> bool {
+    OWN.contains(&desc.name.as_str()) || desc.is_reserved()
 }
 
 /// Before a call is routed: waits for the editor, and starts one that was lost, once.
@@ -58,7 +58,7 @@ pub(super) fn before_routing(
             .next_call("runtime_recovery_status", "says how the owned editor stands");
         return Err(recovery.with_receipt(refusal));
     }
-    if is_own(desc) || !is_authorized(desc.confirmation, arguments, has_word) {
+    if is_left_alone(desc) || !is_authorized(desc.confirmation, arguments, has_word) {
         return Ok(());
     }
     if desc.effects.mutates_project {
@@ -95,7 +95,7 @@ pub(super) fn around(
     run: impl FnOnce() -> (Outcome, Vec<Fact>),
     refused: impl FnOnce(Refusal) -> Outcome,
 ) -> Outcome {
-    let recovery = recovery.filter(|_| desc.effects.mutates_project && !is_own(desc));
+    let recovery = recovery.filter(|_| desc.effects.mutates_project && !is_left_alone(desc));
     let Some(recovery) = recovery else { return run().0 };
     let _turn = recovery.turn();
     let operation = match recovery.protect(&desc.name) {

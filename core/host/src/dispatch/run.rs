@@ -150,7 +150,7 @@ impl Work {
             undo_steps: &done.undo_steps,
             session: self.route.session(),
         });
-        if let (Some(recorded), Some(entry)) = (&self.recorded, entry) {
+        if let Some(recorded) = &self.recorded {
             let change = Change { entry, undo_steps: done.undo_steps.clone() };
             recorded.lock().unwrap_or_else(PoisonError::into_inner).push(change);
         }

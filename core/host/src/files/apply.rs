@@ -62,7 +62,7 @@ impl ProjectFiles {
         if changes.len() > MAX_CHANGES {
             let message =
                 format!("{} changes were sent, and one pass takes {MAX_CHANGES}", changes.len());
-            return Err(Refusal::new(codes::INVALID_ARGUMENTS, message).field("arguments"));
+            return Err(Refusal::invalid("arguments", message));
         }
         let names = self.names(changes)?;
         let mut pass = Pass::default();

@@ -31,21 +31,17 @@ fn one_at_a_time_holds_it_and_each_gets_it() {
 }
 
 #[test]
-fn who_waits_is_woken_by_its_end_and_by_being_cancelled() {
+fn who_waits_comes_in_when_it_is_free_or_leaves_when_it_is_cancelled() {
     let lane = Arc::new(Lane::default());
-    for is_cancelled in [false, true] {
-        let turn = lane.enter(&Cancel::default()).unwrap();
-        let (other, cancel, (sender, entered)) =
-            (Arc::clone(&lane), Cancel::default(), mpsc::channel());
-        let flag = cancel.clone();
-        thread::spawn(move || sender.send(other.enter(&flag).is_some()));
-        let mut turn = Some(turn);
-        if is_cancelled {
-            cancel.raise();
-        } else {
+    let (forever, shortly) = (Cancel::default(), Cancel::after(Duration::from_millis(50)));
+    for (cancel, comes_in) in [(forever, true), (shortly, false)] {
+        let mut turn = lane.enter(&Cancel::default());
+        let (other, (sender, entered)) = (Arc::clone(&lane), mpsc::channel());
+        thread::spawn(move || sender.send(other.enter(&cancel).is_some()));
+        if comes_in {
             turn.take();
         }
-        assert_eq!(entered.recv_timeout(PATIENCE).unwrap(), !is_cancelled);
+        assert_eq!(entered.recv_timeout(PATIENCE).unwrap(), comes_in);
     }
 }
 

@@ -142,7 +142,8 @@ impl Pack {
 
     /// Entries are numbers, so a pack that now declares something else would run another tool than asked for.
     fn check_unchanged(&self, described: &[u8]) -> Result<(), Refused> {
-        let document = |desc: &PackDesc| serde_json::to_vec(desc).ok();
+        // As values: the order of members may change from one process to the next.
+        let document = |desc: &PackDesc| serde_json::to_value(desc).ok();
         let now = serde_json::from_slice(described).ok();
         if now.is_some_and(|now| document(&now) == document(&self.desc)) {
             return Ok(());

@@ -188,7 +188,7 @@ impl Advert {
             port: self.port,
             instance: Instance::Editor {
                 project_path: self.project.display().to_string(),
-                project_name: project_name(&self.project),
+                project_name: project_name(&self.project).into_owned(),
                 mode: "editor".into(),
             },
             engine_version: format!("didi {}", env!("CARGO_PKG_VERSION")),

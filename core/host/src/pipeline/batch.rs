@@ -431,7 +431,8 @@ impl<'a> Batch<'a> {
         let revertible = {
             let changes = self.changes();
             let own = changes.get(before..).filter(|own| !own.is_empty());
-            own.map(|own| own.iter().all(|change| change.undo_steps.len() == 1))
+            let can_be = |change: &Change| change.entry.is_some() && change.undo_steps.len() == 1;
+            own.map(|own| own.iter().all(can_be))
         };
         if let Some(revertible) = revertible {
             self.applied += 1;
@@ -519,6 +520,10 @@ impl<'a> Batch<'a> {
             if taken_back.contains(&step) {
                 continue;
             }
+            let Some(entry) = entry else {
+                tracing::warn!("a change of a batch has no entry in the journal, so it stays");
+                return false;
+            };
             let arguments =
                 json!({"journal_entry": entry}).as_object().cloned().unwrap_or_default();
             let reply = run::run_in_lane(&self.host.dispatcher, undo, arguments, &part, None);
@@ -532,7 +537,8 @@ impl<'a> Batch<'a> {
     }
 
     fn told(self, error: Option<String>, reverted: bool) -> Value {
-        let entries: Vec<String> = self.changes().iter().map(|one| one.entry.clone()).collect();
+        let entries: Vec<String> =
+            self.changes().iter().filter_map(|one| one.entry.clone()).collect();
         let mut told = json!({
             "success": error.is_none(),
             "results": self.shown,

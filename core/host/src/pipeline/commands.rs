@@ -1,7 +1,8 @@
 //! The tools of a catalog as commands, and the commands that the Pipeline itself has.
 //!
 //! A tool keeps its name and its published parameters in their order. What belongs to other ways of calling it,
-//! `request_id` and `fields`, is left out; a tool that has to be confirmed gains `confirm` at the end.
+//! `request_id` and `fields`, is left out; a tool that has to be confirmed gains `confirm` at the end. A name that does
+//! nothing is no command.
 //!
 //! Spec: P-61, commands.
 
@@ -37,7 +38,8 @@ pub struct Book {
 impl Book {
     /// The commands of a catalog.
     pub fn of(catalog: Arc<Catalog>) -> Self {
-        let mut commands: Vec<Command> = catalog.tools().iter().map(|tool| of_tool(tool)).collect();
+        let tools = catalog.tools().iter().filter(|tool| !tool.desc.is_reserved());
+        let mut commands: Vec<Command> = tools.map(|tool| of_tool(tool)).collect();
         commands.extend([batch(), editor_status()]);
         commands.sort_by(|one, other| one.name.cmp(&other.name));
         Book { catalog, commands }
@@ -56,7 +58,8 @@ impl Book {
 
     /// The tool behind a command; none behind the host's own.
     pub fn tool(&self, name: &str) -> Option<&Arc<Tool>> {
-        self.catalog.find(name).filter(|tool| tool.desc.name == name)
+        let is_command = |tool: &&Arc<Tool>| tool.desc.name == name && !tool.desc.is_reserved();
+        self.catalog.find(name).filter(is_command)
     }
 }
 

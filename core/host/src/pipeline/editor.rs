@@ -44,11 +44,11 @@ struct EngineDialog {
 }
 
 impl Watched for AttachedEditor {
-    fn look(&self, may_attach: bool) -> Option<Sight> {
+    fn look(&self, may_attach: bool, cancel: &Cancel) -> Option<Sight> {
         let editor = self.0.own_editor(may_attach)?;
         let identity = editor.identity();
         let session = identity.session_id.to_string();
-        let answer = editor.call(METHOD, &Map::new(), Duration::ZERO, &Cancel::default());
+        let answer = editor.call(METHOD, &Map::new(), Duration::ZERO, cancel);
         let mut facts = Map::new();
         facts.insert("session".into(), json!(session));
         facts.insert("engineVersion".into(), json!(identity.engine_version));

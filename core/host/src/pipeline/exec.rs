@@ -7,6 +7,8 @@
 //! Spec: P-65, running a command.
 
 use std::{
+    borrow::Cow,
+    ffi::OsStr,
     path::Path,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
@@ -24,10 +26,13 @@ use super::{
     batch,
     commands::{BATCH, Book, EDITOR_STATUS, Shelf},
     gates::{Dialog, Gates, Standing},
-    queue::{GivenUp, Queue, Refused, Run},
+    queue::{GivenUp, Queue, Refused, Run, stopping},
     run,
 };
-use crate::{dispatch::Dispatcher, source};
+use crate::{cancel::Cancel, dispatch::Dispatcher, source};
+
+/// How long the reply of a command that is done waits for its editor to tell of its dialogs.
+const LAST_LOOK: Duration = Duration::from_secs(1);
 
 /// The command whose last run `/api/test-status` tells of.
 const RUN_TESTS: &str = "project_run_tests";
@@ -64,8 +69,10 @@ pub struct Judged {
 
 /// A request whose command waits or runs.
 pub struct Waiting {
-    /// How long the reply may take.
+    /// How long the reply may still take.
     pub limit: Duration,
+    /// How long it might take in all.
+    timeout: Duration,
     run: Arc<Run>,
     shape: Shape,
 }
@@ -183,29 +190,27 @@ impl Exec {
         standing: &Standing,
         done: impl FnOnce(Answer) + Send + 'static,
     ) -> Begun {
-        if let Some(busy) = held_back(standing) {
+        if let Some(busy) = held_back(standing).or_else(|| too_late(&judged)) {
             return Begun::Done(at_once(&busy, judged.shape, &judged.command));
         }
+        if judged.job {
+            return self.start_job(judged);
+        }
         if judged.command == EDITOR_STATUS
-            && !judged.job
-            && !self.gates.standing().dialogs().is_empty()
+            && let Some(status) = self.status_of_blocked()
         {
-            // Nothing that it tells can change while the thread that would change it is blocked.
-            let reply = with_echo(self.editor_status(), judged.bound.echo);
+            let reply = with_echo(status, judged.bound.echo);
             return Begun::Done(at_once(&reply, judged.shape, &judged.command));
         }
-        if judged.job { self.start_job(judged) } else { self.start_run(judged, done) }
+        self.start_run(judged, done)
     }
 
     /// What is said when the reply takes too long; `None` when it came meanwhile.
     pub fn late(&self, waiting: &Waiting) -> Option<Answer> {
-        let limit = waiting.limit.as_millis();
         let reply = match self.queue.give_up(&waiting.run) {
-            GivenUp::Waiting => Reply::busy(
-                "queued",
-                format!("The command waited {limit} ms for its turn; it was not started"),
-            ),
+            GivenUp::Waiting => waited_out(waiting.timeout),
             GivenUp::Running => {
+                let limit = waiting.timeout.as_millis();
                 let message = format!(
                     "The command did not end within {limit} ms and was asked to stop; whether it took effect is not known"
                 );
@@ -230,7 +235,7 @@ impl Exec {
         judged: Judged,
         done: impl FnOnce(Answer) + Send + 'static,
     ) -> Begun {
-        let (shape, limit) = (judged.shape, judged.timeout);
+        let (shape, limit, timeout) = (judged.shape, judged.left(), judged.timeout);
         let command = judged.command.clone();
         let watch = shape.verbose.then(|| Arc::new(Mutex::new(stamp_of(&command))));
         let (exec, timed) = (Arc::clone(self), watch.clone());
@@ -248,7 +253,7 @@ impl Exec {
             done(Answer::of(&reply, shape, stamp.as_ref()));
         });
         match self.queue.submit(&command, work, deliver) {
-            Ok(run) => Begun::Waiting(Waiting { limit, run, shape }),
+            Ok(run) => Begun::Waiting(Waiting { limit, timeout, run, shape }),
             Err(refused) => Begun::Done(at_once(&refused_reply(&refused), shape, &command)),
         }
     }
@@ -299,7 +304,7 @@ impl Exec {
             return reply;
         }
         // One may have come and gone since the last look.
-        self.gates.look();
+        self.gates.look(&Cancel::after(LAST_LOOK));
         let dialogs = self.gates.dialogs_since(began_ms);
         if dialogs.is_empty() {
             return reply;
@@ -318,6 +323,13 @@ impl Exec {
         let reply = work(self);
         note().ended = Some((source::now_ms(), reply.clone()));
         reply
+    }
+
+    /// How an editor stands that a dialog blocks; `None` while none does. It is told past the queue, as nothing of it can
+    /// change while the thread that would change it is blocked.
+    pub(super) fn status_of_blocked(&self) -> Option<Reply> {
+        let is_blocked = !self.gates.standing().dialogs().is_empty();
+        is_blocked.then(|| self.editor_status())
     }
 
     /// How the editor stands.
@@ -369,8 +381,15 @@ impl Exec {
 }
 
 /// The folder's name.
-pub fn project_name(folder: &Path) -> String {
-    folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+pub fn project_name(folder: &Path) -> Cow<'_, str> {
+    folder.file_name().map(OsStr::to_string_lossy).unwrap_or_default()
+}
+
+impl Judged {
+    /// How long the reply may still take.
+    fn left(&self) -> Duration {
+        self.timeout.saturating_sub(source::now().saturating_duration_since(self.asked))
+    }
 }
 
 impl Answer {
@@ -412,6 +431,18 @@ fn held_back(standing: &Standing) -> Option<Reply> {
     Some(if dialogs.is_empty() { reply } else { reply.with("dialogs", dialogs) })
 }
 
+/// What is said to a command whose editor was waited for until its reply was due.
+fn too_late(judged: &Judged) -> Option<Reply> {
+    judged.left().is_zero().then(|| waited_out(judged.timeout))
+}
+
+/// What is said to a command whose turn did not come in time.
+fn waited_out(limit: Duration) -> Reply {
+    let message =
+        format!("The command waited {} ms for its turn; it was not started", limit.as_millis());
+    Reply::busy("queued", message)
+}
+
 fn not_found(name: &str) -> Reply {
     let name = crate::text::clip(name);
     let message = format!("There is no command '{name}'; /api/commands lists them");
@@ -421,7 +452,7 @@ fn not_found(name: &str) -> Reply {
 fn refused_reply(refused: &Refused) -> Reply {
     match refused {
         Refused::Full => Reply::busy("queue_full", "Too many commands wait; retry shortly"),
-        Refused::Closed => Reply::busy("stopping", "The server ends; the command was not started"),
+        Refused::Closed => stopping(),
     }
 }
 

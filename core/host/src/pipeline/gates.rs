@@ -3,7 +3,8 @@
 //! An editor is looked at from a thread of this module's own and never from its main thread, so that the probes, which
 //! only read what was seen, answer at once whatever the editor does. What they tell is at most [`LOOK_EVERY`] old.
 //! A command looks itself in two cases: before it runs, where no editor is known and one would be attached for it, which
-//! takes as long as attaching does; and after it ran in one, for the dialogs that came and went meanwhile.
+//! takes as long as attaching does; and after it ran in one, for the dialogs that came and went meanwhile, which is given
+//! up when the editor does not answer soon.
 //!
 //! Spec: P-67, readiness.
 
@@ -18,7 +19,11 @@ use std::{
 
 use serde_json::{Map, Value, json};
 
-use crate::{cancel::Cancel, source};
+use crate::{
+    cancel::Cancel,
+    lane::{Lane, Turn},
+    source,
+};
 
 /// How often the editor is looked at.
 pub const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -29,8 +34,8 @@ const MAX_REMEMBERED: usize = 64;
 /// Looks at the editor. The call may take a moment; it must not need the editor's main thread.
 pub trait Watched: Send + Sync {
     /// What is seen; `None` while no editor is attached. With `may_attach` the one that a command would attach now is
-    /// attached first.
-    fn look(&self, may_attach: bool) -> Option<Sight>;
+    /// attached first. What a look tells that was cut short by `cancel` is not taken in.
+    fn look(&self, may_attach: bool, cancel: &Cancel) -> Option<Sight>;
 }
 
 /// An attached editor, as it is seen.
@@ -89,7 +94,7 @@ impl Dialog {
 pub struct Nobody;
 
 impl Watched for Nobody {
-    fn look(&self, _may_attach: bool) -> Option<Sight> {
+    fn look(&self, _may_attach: bool, _cancel: &Cancel) -> Option<Sight> {
         None
     }
 }
@@ -128,7 +133,7 @@ impl Standing {
 pub struct Gates {
     watched: Arc<dyn Watched>,
     /// Held by whoever looks, so that what is seen is taken in in the order in which it was.
-    looking: Mutex<()>,
+    looking: Lane,
     state: Mutex<State>,
     /// Whether [`State::standing`] is [`Standing::Ready`], which is asked for more often than all else.
     is_ready: AtomicBool,
@@ -149,15 +154,17 @@ impl Gates {
     pub fn new(watched: Arc<dyn Watched>) -> Self {
         Gates {
             watched,
-            looking: Mutex::default(),
+            looking: Lane::default(),
             state: Mutex::default(),
             is_ready: AtomicBool::new(true),
         }
     }
 
-    /// Looks once, now.
-    pub fn look(&self) {
-        self.take_in(&self.looking(), false);
+    /// Looks once, now; leaves it when that takes until `cancel` is up.
+    pub fn look(&self, cancel: &Cancel) {
+        if let Some(turn) = self.looking.enter(cancel) {
+            self.take_in(&turn, false, cancel);
+        }
     }
 
     /// How it stands for a command that was asked for at an instant, where that is known without attaching an editor.
@@ -174,19 +181,19 @@ impl Gates {
         if let Some(known) = self.known_for_command(asked) {
             return known;
         }
-        let looking = self.looking();
+        let to_its_end = Cancel::default();
+        let Some(turn) = self.looking.enter(&to_its_end) else { return self.standing() };
         // Whoever looked meanwhile looked for this one, too.
-        self.known_for_command(asked).unwrap_or_else(|| self.take_in(&looking, true))
-    }
-
-    fn looking(&self) -> MutexGuard<'_, ()> {
-        self.looking.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known_for_command(asked).unwrap_or_else(|| self.take_in(&turn, true, &to_its_end))
     }
 
     /// Looks, and says how it then stands.
-    fn take_in(&self, _looking: &MutexGuard<'_, ()>, may_attach: bool) -> Standing {
-        let seen = self.watched.look(may_attach);
+    fn take_in(&self, _turn: &Turn<'_>, may_attach: bool, cancel: &Cancel) -> Standing {
+        let seen = self.watched.look(may_attach, cancel);
         let mut state = self.lock();
+        if cancel.is_raised() {
+            return state.standing();
+        }
         if seen.is_none() && may_attach {
             state.missed = Some(source::now());
         }
@@ -199,7 +206,7 @@ impl Gates {
     /// Looks until the flag is up.
     pub fn look_after(&self, end: &Cancel) {
         loop {
-            self.look();
+            self.look(end);
             if end.wait(LOOK_EVERY) {
                 return;
             }

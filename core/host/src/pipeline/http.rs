@@ -545,9 +545,8 @@ async fn aside(work: impl FnOnce() -> Response + Send + 'static) -> Response {
 
 async fn editor_status(door: &Arc<Door>, request: Request) -> Response {
     drain(request.into_body()).await;
-    if !door.exec.standing().dialogs().is_empty() {
-        // Nothing that it tells can change while the thread that would change it is blocked.
-        return told(probes::told(&door.exec.editor_status()));
+    if let Some(status) = door.exec.status_of_blocked() {
+        return told(probes::told(&status));
     }
     door.ask("editor_status", Exec::editor_status).await
 }
@@ -572,30 +571,30 @@ async fn exec(door: &Arc<Door>, request: Request) -> Response {
         Some(Begun::Done(answer)) => return answered(answer),
         None => return lost(),
     };
-    if let Some(answer) = soon(&mut answer) {
-        return answered(answer);
-    }
-    let done = match timeout(waiting.limit, &mut answer).await {
-        Ok(answer) => answer.ok(),
-        Err(_) => match door.exec.late(&waiting) {
-            Some(late) => Some(late),
-            None => answer.await.ok(),
+    let done = match soon(&mut answer) {
+        Ok(answer) => Some(answer),
+        Err(TryRecvError::Closed) => None,
+        Err(TryRecvError::Empty) => match timeout(waiting.limit, &mut answer).await {
+            Ok(answer) => answer.ok(),
+            Err(_) => match door.exec.late(&waiting) {
+                Some(late) => Some(late),
+                None => answer.await.ok(),
+            },
         },
     };
     done.map_or_else(lost, answered)
 }
 
 /// An answer that is there before this thread could be put to rest and woken again, which takes as long as a cheap command.
-fn soon(answer: &mut oneshot::Receiver<Answer>) -> Option<Answer> {
+/// One whose sender is gone must not be waited for.
+fn soon(answer: &mut oneshot::Receiver<Answer>) -> Result<Answer, TryRecvError> {
     let end = source::now() + SOON;
-    while source::now() < end {
+    loop {
         match answer.try_recv() {
-            Ok(answer) => return Some(answer),
-            Err(TryRecvError::Empty) => std::thread::yield_now(),
-            Err(TryRecvError::Closed) => return None,
+            Err(TryRecvError::Empty) if source::now() < end => std::thread::yield_now(),
+            told => return told,
         }
     }
-    None
 }
 
 /// The queue lets no answer fall, unless it broke off.

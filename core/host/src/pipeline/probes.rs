@@ -4,7 +4,7 @@
 //!
 //! Spec: P-68, the listener.
 
-use std::{borrow::Cow, ffi::OsStr};
+use std::borrow::Cow;
 
 use didi_pipeline::{
     descriptor::{EXEC_ARGV, EXEC_COMMAND_LINE},
@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{
-    exec::Exec,
+    exec::{Exec, project_name},
     gates::{Dialog, Standing},
     queue::Snapshot,
 };
@@ -34,12 +34,12 @@ pub struct Host {
 }
 
 impl Host {
-    fn shown(&self) -> Value {
-        json!({
-            "version": env!("CARGO_PKG_VERSION"),
-            "port": self.port,
-            "startTime": source::iso8601(self.started_ms),
-        })
+    fn server(&self) -> Server {
+        Server {
+            version: env!("CARGO_PKG_VERSION"),
+            port: self.port,
+            start_time: source::iso8601(self.started_ms),
+        }
     }
 }
 
@@ -92,14 +92,10 @@ impl StatusBody<'_> {
             product: "Didi",
             pid: std::process::id(),
             project_path: project.to_string_lossy(),
-            project_name: project.file_name().map(OsStr::to_string_lossy).unwrap_or_default(),
+            project_name: project_name(project),
             last_heartbeat: heartbeat,
             capabilities: CAPABILITIES,
-            server: Server {
-                version: env!("CARGO_PKG_VERSION"),
-                port: host.port,
-                start_time: source::iso8601(host.started_ms),
-            },
+            server: host.server(),
             dialog,
         };
         // Text and numbers always serialise.
@@ -206,7 +202,7 @@ pub fn job_told(job: &Snapshot, query: &Query) -> Told {
 /// `/api/commands`.
 pub fn commands(exec: &Exec, host: &Host, query: &Query) -> Told {
     match Wish::read(query) {
-        Ok(wish) => (200, listing::list(exec.book().commands(), &wish, host.shown())),
+        Ok(wish) => (200, listing::list(exec.book().commands(), &wish, json!(host.server()))),
         Err(reply) => told(&reply),
     }
 }

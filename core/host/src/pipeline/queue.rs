@@ -253,13 +253,17 @@ impl Queue {
     /// Puts an order at the end, and has the thread begin if it rests.
     fn push(&self, mut state: MutexGuard<'_, State>, order: Order) {
         state.waiting.push_back(order);
-        let (rests, is_first) = (state.rests, !std::mem::replace(&mut state.has_thread, true));
+        if !state.has_thread {
+            let queue = self.clone();
+            let started = thread::Builder::new().name("commands".into());
+            // Without one it waits as behind a long command, and the next that comes tries again.
+            state.has_thread = started.spawn(move || queue.work_off()).is_ok();
+            return;
+        }
+        let rests = state.rests;
         // Whoever is rung needs the lock.
         drop(state);
-        if is_first {
-            let queue = self.clone();
-            thread::spawn(move || queue.work_off());
-        } else if rests {
+        if rests {
             self.0.bell.notify_one();
         }
     }
@@ -320,7 +324,7 @@ impl Queue {
         drop(state);
         self.0.bell.notify_one();
         for order in waiting {
-            (order.done)(Reply::busy("stopping", "The server ends; the command was not started"));
+            (order.done)(stopping());
         }
     }
 
@@ -475,6 +479,11 @@ impl Snapshot {
         }
         Value::Object(shown)
     }
+}
+
+/// What is said to a command that is not started, as the server ends.
+pub(super) fn stopping() -> Reply {
+    Reply::busy("stopping", "The server ends; the command was not started")
 }
 
 /// What a reply takes, as it would be written: its result or fault, and what it carries beside.

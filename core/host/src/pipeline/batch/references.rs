@@ -36,7 +36,9 @@ impl<'a> Lookup<'a> {
 
     /// The place of an operation; an id wins over an index.
     pub(super) fn place(&self, name: &str) -> Option<usize> {
-        let by_index = || name.parse().ok().filter(|index| *index < self.count);
+        // As it is written and no other way, so that a place has one name.
+        let is_index = |index: &usize| *index < self.count && index.to_string() == name;
+        let by_index = || name.parse().ok().filter(is_index);
         self.ids.get(name).copied().or_else(by_index)
     }
 }

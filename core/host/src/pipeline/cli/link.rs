@@ -13,9 +13,12 @@ use super::{here::Here, outcome::Trouble};
 use crate::{
     cancel::Cancel,
     cli::{Options, client::TargetOptions},
-    pipeline::client::{
-        Answer, Ask, Client, EXEC, Failure, JOB_CANCEL, Watch,
-        find::{self, NotFound, Places, Wanted},
+    pipeline::{
+        client::{
+            Answer, Ask, Client, EXEC, Failure, JOB_CANCEL, Watch,
+            find::{self, NotFound, Places, Wanted},
+        },
+        exec,
     },
 };
 
@@ -99,7 +102,7 @@ impl Link {
             Link::Here(here) => {
                 let root = here.project();
                 json!({
-                    "project": root.file_name().unwrap_or_default().to_string_lossy(),
+                    "project": exec::project_name(root),
                     "projectPath": root.to_string_lossy(),
                     "port": null,
                     "pid": std::process::id(),

@@ -88,9 +88,7 @@ impl Signals {
     fn listen(&self) {
         /// A shell tells an end by a signal as this and the signal's number.
         const SIGNALLED: i32 = 128;
-        let Ok(mut arriving) = signal_hook::iterator::Signals::new(crate::serve::ENDING) else {
-            return;
-        };
+        let Ok(mut arriving) = crate::signals::ending() else { return };
         let (cancel, exit) = (self.cancel.clone(), Arc::clone(&self.exit));
         std::thread::spawn(move || {
             if let Some(signal) = arriving.forever().next() {

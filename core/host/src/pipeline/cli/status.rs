@@ -108,14 +108,9 @@ fn meant(
 
 /// One instance with what it says of itself.
 fn ask(found: &Found, cancel: &Cancel) -> Value {
-    let mut row = json!({
-        "port": found.descriptor.port,
-        "state": "unreachable",
-        "project": found.descriptor.name(),
-        "projectPath": found.descriptor.folder().to_string_lossy(),
-        "version": found.descriptor.engine_version,
-        "pid": found.descriptor.pid,
-    });
+    let mut row = find::identity(&found.descriptor);
+    row["state"] = "unreachable".into();
+    row["version"] = found.descriptor.engine_version.clone().into();
     let Ok(client) = Client::new(found, cancel) else { return row };
     match client.once(Ask::get("/api/status"), within(ASK_LIMIT)) {
         Ok(answer) if answer.status == 200 => {
