@@ -213,3 +213,27 @@ fn way_out(floor: &Value) -> String {
         _ => format!("`{kind}` `{told}`"),
     }
 }
+
+/// Requests that a page shows to be sent name commands and parameters that there are.
+#[test]
+fn requests_of_the_pages_are_ones_that_are_taken() {
+    let tools = list(&manifest()["tools"]);
+    let mut checked = 0;
+    for page in ["README.md", "docs/pipeline.md"] {
+        let page = fs::read_to_string(repository().join(page)).unwrap();
+        let sent = page.split("-d '").skip(1).filter_map(|rest| rest.split_once('\''));
+        for (body, _) in sent {
+            let request: Value =
+                serde_json::from_str(body).unwrap_or_else(|error| panic!("{body}: {error}"));
+            let name = request["command"].as_str().unwrap_or_else(|| text(&request["argv"][0]));
+            let tool = tools.iter().find(|tool| tool["name"] == name);
+            let tool = tool.unwrap_or_else(|| panic!("{body}: no command `{name}`"));
+            for key in request["parameters"].as_object().into_iter().flat_map(|given| given.keys())
+            {
+                assert!(!tool["input_schema"]["properties"][key].is_null(), "{body}: no `{key}`");
+            }
+            checked += 1;
+        }
+    }
+    assert!(checked > 1, "the pages show some");
+}

@@ -77,7 +77,7 @@ fn known(said: Said) -> Result<Said, Refusal> {
     }
 }
 
-fn unknown(instance: &Instance, why: &str, message: &str) -> Refusal {
+pub(crate) fn unknown(instance: &Instance, why: &str, message: &str) -> Refusal {
     let message =
         format!("`{}`: {}; it may have run", instance.name, message.trim_end_matches('.'));
     Refusal::new(codes::UNKNOWN_OUTCOME, message)
@@ -85,7 +85,7 @@ fn unknown(instance: &Instance, why: &str, message: &str) -> Refusal {
         .with("outcome", "unknown")
         .next_call(
             "unity_editor_status",
-            "shows whether the instance is back; then read what the command would have changed",
+            "shows whether the instance is back or was restarted; then read what the command would have changed",
         )
 }
 
@@ -125,7 +125,7 @@ pub(crate) fn refused(said: &Said) -> Refusal {
     };
     match status {
         503 => with_reply(INSTANCE_BUSY)
-            .with("busy_reason", body["busyReason"].clone())
+            .with("busy_reason", aside(body["busyReason"].clone()))
             .retry_after_ms(RETRY_MS),
         429 => with_reply(RATE_LIMITED).retry_after_ms(RETRY_MS),
         401 | 403 => with_reply(codes::FORBIDDEN)
@@ -163,9 +163,36 @@ const MAX_ASIDE_BYTES: usize = 16 * 1024;
 /// Longest reason that a refusal repeats, in bytes.
 const MAX_REASON_BYTES: usize = 2048;
 
-/// What is told beside a result.
-pub(crate) fn aside(value: Value) -> Value {
-    bounded(value, MAX_ASIDE_BYTES).0
+/// Cuts what an instance says to what an answer may hold, and knows whether anything had to be cut.
+#[derive(Default)]
+pub(crate) struct Cutter {
+    pub(crate) has_cut: bool,
+}
+
+impl Cutter {
+    /// A value of at most so many bytes, or how large it is and how it begins.
+    pub(crate) fn to(&mut self, max_bytes: usize, value: Value) -> Value {
+        let (value, is_cut) = bounded(value, max_bytes);
+        self.has_cut |= is_cut;
+        value
+    }
+
+    /// What is told beside a result.
+    pub(crate) fn aside(&mut self, value: Value) -> Value {
+        self.to(MAX_ASIDE_BYTES, value)
+    }
+
+    /// A text, or its beginning: a word of the instance's own, or a reason.
+    pub(crate) fn text(&mut self, text: &str) -> String {
+        let kept = begin(text, MAX_REASON_BYTES);
+        self.has_cut |= kept.len() < text.len();
+        kept.to_owned()
+    }
+}
+
+/// What a refusal tells beside its message.
+fn aside(value: Value) -> Value {
+    Cutter::default().aside(value)
 }
 
 /// A reply's reason, as long as a message may be.
@@ -184,7 +211,7 @@ fn begin(text: &str, max_bytes: usize) -> &str {
 }
 
 /// A value that fits, or how large it is and how it begins.
-pub(crate) fn bounded(value: Value, max_bytes: usize) -> (Value, bool) {
+fn bounded(value: Value, max_bytes: usize) -> (Value, bool) {
     let text = value.to_string();
     if text.len() <= max_bytes {
         return (value, false);

@@ -7,7 +7,7 @@ use didi_plugin_api::{
     prelude::*,
 };
 
-use crate::ask::{CODES, aside, glance, look};
+use crate::ask::{CODES, Cutter, glance, look};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -56,13 +56,15 @@ fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
         .details
         .then(|| look(ctx, Some(&said.instance.folder), Question::EditorStatus))
         .transpose()?;
-    let status = said.body["status"].as_str().unwrap_or("unknown").to_owned();
-    Answer::of(Out {
+    let mut cutter = Cutter::default();
+    let status = cutter.text(said.body["status"].as_str().unwrap_or("unknown"));
+    let answer = Answer::of(Out {
         ready: status == "ready",
         status,
-        dialogs: aside(dialogs),
-        said: aside(said.body),
-        details: details.map(|details| aside(details.body)),
+        dialogs: cutter.aside(dialogs),
+        said: cutter.aside(said.body),
+        details: details.map(|details| cutter.aside(details.body)),
         instance: said.instance,
-    })
+    })?;
+    Ok(answer.truncated(cutter.has_cut))
 }

@@ -7,7 +7,7 @@ use didi_plugin_api::{
     prelude::*,
 };
 
-use crate::ask::{CODES, LOOK_MS, Said, aside, ask, bounded, refused};
+use crate::ask::{CODES, Cutter, LOOK_MS, Said, ask, refused, unknown};
 
 /// Largest result of a job that is answered whole, in bytes.
 const MAX_RESULT_BYTES: usize = 64 * 1024;
@@ -55,33 +55,28 @@ pub(crate) fn cancel() -> Tool {
 
 fn answer(said: Said, id: &str) -> ToolResult {
     if said.status == 404 {
-        let message =
-            format!("`{}` does not know the job `{id}`; it may have run", said.instance.name);
-        return Err(Refusal::new(codes::UNKNOWN_OUTCOME, message)
-            .with("why", "forgotten")
-            .with("outcome", "unknown")
-            .next_call("unity_editor_status", "shows whether the instance was restarted; then read what the job would have changed"));
+        return Err(unknown(&said.instance, "forgotten", &format!("the job `{id}` is not known")));
     }
     if said.status != 200 || !said.body.is_object() {
         return Err(refused(&said));
     }
     let Said { instance, mut body, .. } = said;
-    let failure = inner_failure(&body["result"]).map(|inner| inner.message);
-    let (result, truncated) = bounded(body["result"].take(), MAX_RESULT_BYTES);
-    let state = body["state"].as_str().unwrap_or("unknown").to_owned();
+    let mut cutter = Cutter::default();
+    let failure = inner_failure(&body["result"]).map(|inner| cutter.text(&inner.message));
+    let state = cutter.text(body["state"].as_str().unwrap_or("unknown"));
     let ended = matches!(state.as_str(), "completed" | "failed" | "canceled");
-    Ok(Answer::of(json!({
+    let answer = Answer::of(json!({
         "instance": instance.name,
         "job_id": id,
         "state": state,
         "ended": ended,
         "succeeded": ended.then_some(state == "completed" && failure.is_none()),
         "inner_failure": failure,
-        "result": result,
-        "error": aside(body["error"].take()),
-        "error_details": aside(body["errorDetails"].take()),
-        "progress": aside(body["progress"].take()),
+        "result": cutter.to(MAX_RESULT_BYTES, body["result"].take()),
+        "error": cutter.aside(body["error"].take()),
+        "error_details": cutter.aside(body["errorDetails"].take()),
+        "progress": cutter.aside(body["progress"].take()),
         "cancellation_requested": body["cancellationRequested"] == true,
-    }))?
-    .truncated(truncated))
+    }))?;
+    Ok(answer.truncated(cutter.has_cut))
 }

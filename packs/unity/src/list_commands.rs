@@ -2,7 +2,7 @@
 
 use didi_plugin_api::{pipeline::Question, prelude::*};
 
-use crate::ask::{CODES, bounded, look};
+use crate::ask::{CODES, Cutter, look, refused};
 
 const DEFAULT_LIMIT: u32 = 50;
 /// Largest list in one answer, in bytes.
@@ -48,11 +48,17 @@ pub(crate) fn tool() -> Tool {
     .refuses(&CODES)
 }
 
-/// As many of a list as an answer holds, and one at least; one that is larger by itself is told by its size.
-fn first(commands: Value) -> Vec<Value> {
-    let Value::Array(commands) = commands else { return vec![] };
+/// As many of a list as an answer holds, and one at least; one that is larger by itself is told by its name and size.
+fn first(commands: Vec<Value>, cutter: &mut Cutter) -> Vec<Value> {
     let mut left = MAX_LIST_BYTES;
-    let fits = commands.into_iter().map(|command| bounded(command, MAX_ENTRY_BYTES).0);
+    let fits = commands.into_iter().map(|command| {
+        let name = command["name"].as_str().map(|name| cutter.text(name));
+        let mut told = cutter.to(MAX_ENTRY_BYTES, command);
+        if let (Some(name), Some(members)) = (name, told.as_object_mut()) {
+            members.insert("name".into(), name.into());
+        }
+        told
+    });
     let taken = fits.map_while(|command| {
         left = left.checked_sub(command.to_string().len())?;
         Some(command)
@@ -71,19 +77,23 @@ fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
         query.extend(value.map(|value| (name.to_owned(), value)));
     }
     let mut said = look(ctx, args.instance.as_deref(), Question::Commands { query })?;
-    let listed = said.body["count"].as_u64().unwrap_or_default();
+    let Value::Array(commands) = said.body["commands"].take() else { return Err(refused(&said)) };
+    let listed = commands.len() as u64;
     let total = said.body["total"].as_u64().unwrap_or(listed);
-    let commands = first(said.body["commands"].take());
+    let mut cutter = Cutter::default();
+    let commands = first(commands, &mut cutter);
     let count = commands.len() as u64;
     let end = u64::from(args.offset) + count;
-    Ok(Answer::of(json!({
+    // One that holds none in spite of its total would send a client in circles.
+    let goes_on = count > 0 && end < total;
+    let answer = Answer::of(json!({
         "instance": said.instance.name,
         "commands": commands,
         "count": count,
         "total": total,
-        "next_offset": (end < total).then_some(end),
-    }))?
-    .truncated(end < total))
+        "next_offset": goes_on.then_some(end),
+    }))?;
+    Ok(answer.truncated(end < total || cutter.has_cut))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use didi_plugin_api::{pipeline::Question, prelude::*};
 
-use crate::ask::{CODES, aside, look};
+use crate::ask::{CODES, Cutter, look};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -25,9 +25,11 @@ pub(crate) fn tool() -> Tool {
 
 fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
     let mut said = look(ctx, args.instance.as_deref(), Question::Progress)?;
-    Answer::of(json!({
+    let mut cutter = Cutter::default();
+    let answer = Answer::of(json!({
         "instance": said.instance.name,
         "active": said.body["active"] == true,
-        "progress": aside(said.body["progress"].take()),
-    }))
+        "progress": cutter.aside(said.body["progress"].take()),
+    }))?;
+    Ok(answer.truncated(cutter.has_cut))
 }

@@ -10,7 +10,7 @@ use didi_plugin_api::{
 };
 use serde_json::Map;
 
-use crate::ask::{CODES, Said, aside, ask, bounded, look, members, refused};
+use crate::ask::{CODES, Cutter, Said, ask, look, members, refused};
 
 const DEFAULT_TIMEOUT_SECONDS: u64 = 60;
 const DEFAULT_RESULT_BYTES: usize = 64 * 1024;
@@ -172,22 +172,22 @@ fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {
 fn delivered(said: Said, args: &Args) -> ToolResult {
     let Said { instance, mut body, .. } = said;
     let result = body["result"].take();
-    let failure = inner_failure(&result).map(|inner| inner.message);
-    let job_id = args.job.then(|| result["jobId"].clone());
-    let (result, truncated) = bounded(result, args.max_result_bytes);
-    Ok(Answer::of(json!({
+    let mut cutter = Cutter::default();
+    let failure = inner_failure(&result).map(|inner| cutter.text(&inner.message));
+    let job_id = args.job.then(|| cutter.aside(result["jobId"].clone()));
+    let answer = Answer::of(json!({
         "instance": instance.name,
         "delivered": true,
         "succeeded": job_id.is_none().then_some(failure.is_none()),
         "inner_failure": failure,
         "job_id": job_id,
-        "result": result,
-        "parameters": aside(body["parameters"].take()),
-        "message": aside(body["message"].take()),
-        "warnings": aside(body["warnings"].take()),
-        "dialogs_during_execution": aside(body["dialogsDuringExecution"].take()),
-    }))?
-    .truncated(truncated))
+        "result": cutter.to(args.max_result_bytes, result),
+        "parameters": cutter.aside(body["parameters"].take()),
+        "message": cutter.aside(body["message"].take()),
+        "warnings": cutter.aside(body["warnings"].take()),
+        "dialogs_during_execution": cutter.aside(body["dialogsDuringExecution"].take()),
+    }))?;
+    Ok(answer.truncated(cutter.has_cut))
 }
 
 #[cfg(test)]

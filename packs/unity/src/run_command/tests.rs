@@ -107,3 +107,22 @@ fn the_time_is_the_instances_and_the_host_waits_a_little_longer() {
     assert_eq!(json!(body), json!({"command": "a", "timeout": 5000, "job": true}));
     assert!(last.timeout_ms > 5000);
 }
+
+#[test]
+fn a_reason_that_never_ends_is_cut_like_the_result() {
+    let (kit, _) = kit(None, json!({"success": false, "error": "x".repeat(100_000)}));
+    let told = kit.answer(TOOL, &json!({"command": "a", "max_result_bytes": 1024})).unwrap();
+    assert_eq!(told.truncated, Some(true));
+    let data: Value = serde_json::from_str(told.data.get()).unwrap();
+    assert_eq!(data["succeeded"], false);
+    assert!(told.data.get().len() < 8192, "{}", told.data.get().len());
+}
+
+#[test]
+fn a_list_that_holds_nothing_leads_no_further() {
+    let (kit, _) = kit(None, json!(1));
+    assert_eq!(kit.call("unity_list_commands", &json!({})).unwrap()["next_offset"], Value::Null);
+    for whole in ["unity_list_commands", "unity_editor_status", "unity_command_progress"] {
+        assert_eq!(kit.answer(whole, &json!({})).unwrap().truncated, Some(false), "{whole}");
+    }
+}
