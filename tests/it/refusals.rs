@@ -472,6 +472,7 @@ const LIVE: &[&str] = &[
     "argument_count_mismatch",
     "argument_type_mismatch",
     "asset_import_failed",
+    "asset_not_indexed",
     "asset_reimport_active",
     "batch_writes_overlap",
     "bus_name_differs_only_in_case",
@@ -576,7 +577,6 @@ const UNSHOWN: &[(&str, &str)] = &[
     ("animation_library_postcondition_mismatch", "an engine that did not do what it was told"),
     ("animation_library_reload_failed", "a file that is read well is not read a moment later"),
     ("animation_library_undo_registration_failed", "the engine says nothing of a failed action"),
-    ("asset_not_indexed", "what the editor does not list is told as announced"),
     (
         "debug_adapter_failed",
         "an adapter that answers no longer, or in words that are none of its protocol",

@@ -46,7 +46,7 @@ impl Debugger {
             let reads = json!({
                 "tool": "runtime_read_output",
                 "arguments": { "minimum_level": "error" },
-                "reason": "tells errors with file and line; to stop at one, run the game from the editor: \\
+                "reason": "tells errors with file and line; to stop at one, run the game from the editor: \
                     attach that and call `runtime_control_debugger` with `action` `play`",
             });
             return BridgeError::new(409, "not_under_debugger", message).with("next_call", reads);

@@ -19,7 +19,7 @@ const JOB_MS: u64 = 300_000;
 /// The editor could not import a file.
 pub(crate) const IMPORT_FAILED: Code = Code::new(422, "asset_import_failed");
 /// The editor's index has no such file.
-const NOT_INDEXED: Code = Code::new(409, "asset_not_indexed");
+pub(crate) const NOT_INDEXED: Code = Code::new(409, "asset_not_indexed");
 /// Another import goes on.
 pub(crate) const REIMPORT_ACTIVE: Code = Code::new(409, "asset_reimport_active");
 /// The editor did not come to it in time.
@@ -27,9 +27,9 @@ pub(crate) const IDLE_TIMEOUT: Code = Code::new(504, "reimport_idle_timeout");
 /// So long a wait takes a job.
 const NEEDS_JOB: Code = Code::new(400, "reimport_needs_job");
 /// Nobody asked for the work for too long.
-const UNREAD: Code = Code::new(504, "reimport_unread");
+pub(crate) const UNREAD: Code = Code::new(504, "reimport_unread");
 /// The editor keeps no such work.
-const REIMPORT_NOT_FOUND: Code = Code::new(404, "reimport_not_found");
+pub(crate) const REIMPORT_NOT_FOUND: Code = Code::new(404, "reimport_not_found");
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

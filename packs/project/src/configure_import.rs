@@ -62,14 +62,19 @@ pub(crate) fn tool() -> Tool {
     .refuses(&[
         codes::INVALID_ARGUMENTS,
         codes::NOT_CONNECTED,
+        codes::NOT_FOUND,
         codes::CONFLICT,
         codes::FILE_TOO_LARGE,
         codes::FORBIDDEN,
         codes::PROJECT_FILE_BUSY,
         codes::EDITOR_SCANNING,
+        codes::EDITOR_IMPORT_BUSY,
         asset_reimport::IMPORT_FAILED,
+        asset_reimport::NOT_INDEXED,
         asset_reimport::REIMPORT_ACTIVE,
         asset_reimport::IDLE_TIMEOUT,
+        asset_reimport::UNREAD,
+        asset_reimport::REIMPORT_NOT_FOUND,
         NO_IMPORT_METADATA,
         UNPARSEABLE_METADATA,
         HAND_EDITED_METADATA,
@@ -141,16 +146,17 @@ fn import(ctx: &Ctx<'_>, asset: &str) -> Result<Value, Refusal> {
 
 /// A refusal of the import, whose way out is an argument of another tool, with one of this tool's own.
 fn in_own_terms(mut refusal: Refusal) -> Refusal {
+    let fields = ["paths", "request_id", asset_reimport::WORK.id];
+    let is_anothers = |field: &Value| fields.iter().any(|name| field == name);
+    let had_field = refusal.data.get("field").is_some_and(is_anothers);
     if refusal.code == asset_reimport::IMPORT_FAILED {
         return refusal.with("field", "options");
     }
-    let late = [asset_reimport::IDLE_TIMEOUT, codes::EDITOR_SCANNING].contains(&refusal.code);
-    if late && refusal.data.contains_key("retry_with") {
-        refusal.data.remove("retry_with");
+    if refusal.data.remove("retry_with").is_some() {
         refusal.data.remove("field");
         return refusal.with("retry_after_ms", RETRY_MS);
     }
-    refusal
+    if had_field { refusal.with("field", "asset_path") } else { refusal }
 }
 
 fn not_held(divergences: Vec<Value>) -> Refusal {
@@ -164,12 +170,28 @@ fn not_held(divergences: Vec<Value>) -> Refusal {
 
 /// The file as it was before, and the asset imported with it again. The refusal says of each whether it went well.
 fn put_back(ctx: &Ctx<'_>, asset: &str, plan: &sidecar::Plan, refusal: Refusal) -> Refusal {
-    let written = sidecar::read(ctx, &plan.place).and_then(|now| {
-        let expect = Expect::Sha256(sha256_hex(&now));
-        ctx.project().write(&plan.place, &plan.before, expect)
-    });
-    let reimported = written.is_ok() && import(ctx, asset).is_ok();
-    refusal.with("rolled_back", written.is_ok()).with("reimported", reimported)
+    let mut reimported = false;
+    let mut rolled_back = false;
+    // An import that was given up on ends later, and then writes the file with what it was begun with: that is seen
+    // after the next import, which comes behind it.
+    for _ in 0..2 {
+        reimported = rewrite(ctx, plan).is_ok() && import(ctx, asset).is_ok();
+        rolled_back = sidecar::read(ctx, &plan.place).is_ok_and(|now| plan.is_undone_in(&now));
+        if !reimported || rolled_back {
+            break;
+        }
+    }
+    // Without an import behind it, one that is late may still write.
+    let is_open = rolled_back && !reimported && refusal.code == asset_reimport::IDLE_TIMEOUT;
+    let rolled_back = if is_open { json!("unknown") } else { rolled_back.into() };
+    refusal.with("rolled_back", rolled_back).with("reimported", reimported)
+}
+
+/// Writes the file as it was before.
+fn rewrite(ctx: &Ctx<'_>, plan: &sidecar::Plan) -> Result<(), Refusal> {
+    let now = sidecar::read(ctx, &plan.place)?;
+    let expect = Expect::Sha256(sha256_hex(&now));
+    ctx.project().write(&plan.place, &plan.before, expect).map(drop)
 }
 
 /// The sound as the engine loads it now.

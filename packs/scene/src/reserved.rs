@@ -83,19 +83,17 @@ where
 
 fn of_asset(args: Instance) -> Refusal {
     let Instance { asset_path, parent_path, collision_mode, transform } = args;
-    let reason = match (transform.is_some(), collision_mode == "none") {
-        (false, true) => "adds an instance of the scene",
-        (true, true) => {
-            "adds an instance of the scene; its `properties` take the place as `position` and the like"
-        }
-        (_, false) => {
-            "adds an instance of the scene; collision shapes are nodes of their own and are added in the same way"
-        }
-    };
+    let mut reason = String::from("adds an instance of the scene");
+    if transform.is_some() {
+        reason += "; its `properties` take the place as `position` and the like";
+    }
+    if collision_mode != "none" {
+        reason += "; collision shapes are nodes of their own and are added in the same way";
+    }
     refused("instantiate_asset").next_call_with(
         "scene_instantiate_node",
         json!({"scene_path": asset_path, "parent_path": parent_path}),
-        reason,
+        &reason,
     )
 }
 

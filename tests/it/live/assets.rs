@@ -48,6 +48,40 @@ fn files_are_imported_anew_and_new_ones_are_found() {
 }
 
 #[test]
+fn a_file_that_came_with_its_settings_is_imported_and_one_that_the_editor_passes_over_is_not() {
+    let project = Project::sample();
+    let Some(engine) = Engine::editor(&project) else { return };
+    let mut client = engine.connect();
+    let (svg, settings) =
+        (project.text("icon.svg").unwrap(), project.text("icon.svg.import").unwrap());
+    let uid = settings.lines().find(|line| line.starts_with("uid=")).unwrap();
+    // As version control brings a pair that another machine made.
+    let brought = |path: &str, own: &str| {
+        let file = path.rsplit_once('/').unwrap().1;
+        let text = settings
+            .replace(uid, own)
+            .replace("res://icon.svg", &format!("res://{path}"))
+            .replace("icon.svg-", &format!("{file}-"));
+        project.write(path, &svg);
+        project.write(&format!("{path}.import"), text);
+    };
+    brought("art/brought.svg", "uid=\"uid://cbrought00001\"");
+    let answer = client.done("asset.reimport", json!({"paths": ["res://art/brought.svg"]}));
+    assert_eq!(answer["reimported"], json!(["res://art/brought.svg"]), "{answer}");
+    let settings = project.text("art/brought.svg.import").unwrap();
+    let made = settings.lines().find_map(|line| line.strip_prefix("path=\"res://")).unwrap();
+    assert!(project.file(made.trim_end_matches('"')).is_file(), "{settings}");
+
+    project.write("passed/.gdignore", "");
+    brought("passed/over.svg", "uid=\"uid://cbrought00002\"");
+    let over = json!({"paths": ["res://passed/over.svg", "res://icon.svg"]});
+    let refused = client.ask("asset.reimport", over).unwrap_err();
+    assert_eq!((refused.code, refused.code_name()), (409, Some("asset_not_indexed")));
+    assert_eq!(refused.data["missing"], json!(["res://passed/over.svg"]));
+    assert_eq!(refused.data["outcome"], "not_imported");
+}
+
+#[test]
 fn a_reload_finds_what_was_written_behind_the_editor() {
     let project = Project::sample();
     let Some(engine) = Engine::editor(&project) else { return };

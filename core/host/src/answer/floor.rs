@@ -371,6 +371,10 @@ const BY_LIVE_CODE: &[(&str, Remedy)] = &[
 
 /// Codes that carry no remedy, with the reason.
 const WITHOUT_REMEDY: &[(&str, &str)] = &[
+    (
+        "unimplemented",
+        "nothing runs under this name; where another tool does the work, the refusal names its call",
+    ),
     ("internal_error", "the server is at fault, not the call"),
     ("engine_refused", "the engine ran and did not do it; its own words are in the message"),
 ];

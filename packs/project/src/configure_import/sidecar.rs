@@ -53,6 +53,10 @@ pub(super) fn plan(ctx: &Ctx<'_>, asset: &str, options: &Record) -> Result<Plan,
         let message = format!("1 to {MAX_OPTIONS} options are taken");
         return Err(Refusal::invalid("options", message));
     }
+    if !ctx.project().resolve(asset, "asset_path")?.real().is_file() {
+        let refusal = Refusal::new(codes::NOT_FOUND, format!("there is no file `{asset}`"));
+        return Err(refusal.with("field", "asset_path").floor());
+    }
     let place = ctx.project().resolve(&format!("{asset}.import"), "asset_path")?;
     if !place.real().is_file() {
         return Err(Refusal::new(NO_IMPORT_METADATA, format!("`{asset}` was never imported"))
@@ -106,6 +110,13 @@ impl Plan {
             value_of(raw.text).map(|value| json_of(&value))
         };
         Ok(self.wanted.iter().map(|(key, _)| (key.clone(), json!(value(key)))).collect())
+    }
+
+    /// Whether a later file has the options as they were before; one that the engine left out is not as asked, either.
+    pub(super) fn is_undone_in(&self, bytes: &[u8]) -> bool {
+        let is_back = |held: &Value, key: &String| held.is_null() || *held == self.previous[key];
+        let held = self.values_in(bytes);
+        held.is_ok_and(|held| self.wanted.iter().all(|(key, _)| is_back(&held[key], key)))
     }
 
     /// Options that a later file does not hold as they were asked.

@@ -3,11 +3,13 @@
 
 use std::{
     fs,
+    path::Path,
     sync::atomic::{AtomicUsize, Ordering},
 };
 
 use didi_plugin_api::{prelude::*, testkit::Kit};
 
+use super::RETRY_MS;
 use crate::ProjectPack;
 
 const SIDECAR: &str = "[remap]\n\nimporter=\"texture\"\nuid=\"uid://abc\"\n\n[params]\n\nmipmaps/generate=false\nmipmaps/limit=-1\nsvg/scale=1.0\n";
@@ -98,17 +100,19 @@ fn what_the_file_does_not_have_is_refused_and_nothing_is_written() {
 const SOUND: &str =
     "[remap]\n\nimporter=\"wav\"\nuid=\"uid://snd\"\n\n[params]\n\nedit/normalize=false\n";
 
-/// A kit with a sound, whose editor answers imports and looks at the stream so.
+/// A kit with a sound, whose editor answers imports and looks at the stream so; it gets the `.import` file and how
+/// many calls came before.
 fn sound(
-    answer: impl Fn(&str, usize) -> Result<Value, Refusal> + Send + Sync + 'static,
+    answer: impl Fn(&str, &Path, usize) -> Result<Value, Refusal> + Send + Sync + 'static,
 ) -> (tempfile::TempDir, Kit) {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("a.wav"), "").unwrap();
-    fs::write(folder.path().join("a.wav.import"), SOUND).unwrap();
+    let file = folder.path().join("a.wav.import");
+    fs::write(&file, SOUND).unwrap();
     let asked = AtomicUsize::new(0);
     let kit = Kit::open::<ProjectPack>(folder.path())
         .mode(Mode::Live)
-        .bridge(move |method, _| answer(method, asked.fetch_add(1, Ordering::Relaxed)));
+        .bridge(move |method, _| answer(method, &file, asked.fetch_add(1, Ordering::Relaxed)));
     (folder, kit)
 }
 
@@ -118,7 +122,7 @@ fn louder() -> Value {
 
 #[test]
 fn a_sound_that_does_not_load_is_put_back() {
-    let (folder, kit) = sound(|method, _| match method {
+    let (folder, kit) = sound(|method, _, _| match method {
         "asset.reimport" => Ok(json!({"reimported": ["res://a.wav"]})),
         _ => Err(Refusal::new(codes::NOT_FOUND, "there is no stream").floor()),
     });
@@ -133,7 +137,7 @@ fn a_sound_that_does_not_load_is_put_back() {
 
 #[test]
 fn an_import_that_fails_names_the_options_and_tells_both_halves_of_the_way_back() {
-    let (folder, kit) = sound(|_, _| {
+    let (folder, kit) = sound(|_, _, _| {
         let code = Code::new(422, "asset_import_failed");
         Err(Refusal::new(code, "1 of the files could not be imported").field("paths"))
     });
@@ -147,5 +151,58 @@ fn an_import_that_fails_names_the_options_and_tells_both_halves_of_the_way_back(
         (&refusal.data["rolled_back"], &refusal.data["reimported"]),
         (&true.into(), &false.into())
     );
+    assert_eq!(fs::read_to_string(folder.path().join("a.wav.import")).unwrap(), SOUND);
+}
+
+fn late() -> Refusal {
+    let code = Code::new(504, "reimport_idle_timeout");
+    Refusal::new(code, "the editor did not import in time")
+        .retry_with(json!({"timeout_ms": 10_000}))
+}
+
+#[test]
+fn an_import_that_ends_late_is_undone_by_one_behind_it() {
+    let (folder, kit) = sound(|_, file, nth| match nth {
+        0 => Err(late()),
+        // The first ends now, and writes what it was begun with; this one reads that.
+        1 => {
+            let text = SOUND.replace("normalize=false", "normalize=true");
+            fs::write(file, text).unwrap();
+            Ok(json!({"reimported": ["res://a.wav"]}))
+        }
+        _ => Ok(json!({"reimported": ["res://a.wav"]})),
+    });
+    let refusal = kit.call("asset_configure_import", &louder()).unwrap_err();
+    assert_eq!(refusal.data["retry_after_ms"], RETRY_MS, "{refusal:?}");
+    assert_eq!(
+        (&refusal.data["rolled_back"], &refusal.data["reimported"]),
+        (&true.into(), &true.into())
+    );
+    assert_eq!(fs::read_to_string(folder.path().join("a.wav.import")).unwrap(), SOUND);
+}
+
+#[test]
+fn an_import_that_may_still_end_leaves_open_what_will_be_there() {
+    let (_folder, kit) = sound(|_, _, _| Err(late()));
+    let refusal = kit.call("asset_configure_import", &louder()).unwrap_err();
+    assert_eq!(
+        (&refusal.data["rolled_back"], &refusal.data["reimported"]),
+        (&"unknown".into(), &false.into())
+    );
+}
+
+#[test]
+fn an_asset_that_is_gone_is_refused_before_its_settings_are_touched() {
+    let (folder, kit) = sound(|_, _, _| Ok(Value::Null));
+    fs::remove_file(folder.path().join("a.wav")).unwrap();
+    for refusal in [
+        kit.call("asset_configure_import", &louder()).unwrap_err(),
+        kit.preview("asset_configure_import", &louder()).unwrap_err(),
+    ] {
+        assert_eq!(
+            (refusal.code.name.as_ref(), &refusal.data["field"]),
+            ("not_found", &"asset_path".into())
+        );
+    }
     assert_eq!(fs::read_to_string(folder.path().join("a.wav.import")).unwrap(), SOUND);
 }

@@ -92,13 +92,32 @@ fn work(paths: Vec<String>, limit: Duration) -> Box<dyn Task> {
             scan = Some(Scan::default());
             return None;
         }
-        Some(import(&mut files, &paths))
+        Some(passed_over(&files, &paths).and_then(|()| import(&mut files, &paths)))
     })
 }
 
-/// Whether the editor does not know of a file yet.
+/// Whether the editor does not know of a file, or not yet. Settings beside it say nothing: another editor may have made
+/// them.
 fn is_unknown(files: &Gd<EditorFileSystem>, path: &str) -> bool {
-    files.get_file_type(path).is_empty() && !has_sidecar(path)
+    files.get_file_type(path).is_empty()
+}
+
+/// Refuses files with import settings that the editor does not list though it looked: it would not import them, and
+/// not say so.
+fn passed_over(files: &Gd<EditorFileSystem>, paths: &[String]) -> Result<(), BridgeError> {
+    let is_passed_over = |path: &&String| is_unknown(files, path) && has_sidecar(path);
+    let missing: Vec<&String> = paths.iter().filter(is_passed_over).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let message = format!(
+        "the editor does not list {} of the files, as below a folder with a `.gdignore`",
+        missing.len()
+    );
+    Err(refuse::conflict("asset_not_indexed", message)
+        .with("field", "paths")
+        .with("missing", json!(missing))
+        .with("outcome", "not_imported"))
 }
 
 fn import(files: &mut Gd<EditorFileSystem>, paths: &[String]) -> Answer {

@@ -26,16 +26,12 @@ const MAX_FRAMES: usize = 128;
 struct Args {
     #[serde(default = "some")]
     max_frames: usize,
-    #[serde(default = "yes")]
+    #[serde(default = "params::yes")]
     include_source_position: bool,
 }
 
 fn some() -> usize {
     32
-}
-
-fn yes() -> bool {
-    true
 }
 
 pub(crate) fn run(_context: &Context, params: &Params) -> Begun {
