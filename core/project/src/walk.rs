@@ -27,6 +27,9 @@ const LEFT_OUT: [&str; 9] =
     [".git", ".godot", ".gemini", ".worktrees", ".didi", ".vs", "out", "bin", "build"];
 /// Most names that are not UTF-8 and are listed.
 const MAX_UNDECODABLE: usize = 100;
+/// Entries that a thread of the walk gathers before it hands them over: waking whoever takes them costs as much as
+/// reading a small file.
+const HANDED_OVER: usize = 128;
 /// How long a walk that finds nothing goes on before it looks whether the caller gave up.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
@@ -193,6 +196,30 @@ struct Listed<T> {
     said: T,
 }
 
+/// What one thread of the walk found and did not hand over yet. The rest goes with it.
+struct Gathered<T> {
+    found: Vec<Found<T>>,
+    sender: mpsc::Sender<Vec<Found<T>>>,
+}
+
+impl<T> Gathered<T> {
+    /// Takes one more; whether anybody still wants them.
+    fn add(&mut self, one: Found<T>) -> bool {
+        self.found.push(one);
+        self.found.len() < HANDED_OVER || self.hand_over()
+    }
+
+    fn hand_over(&mut self) -> bool {
+        self.sender.send(std::mem::take(&mut self.found)).is_ok()
+    }
+}
+
+impl<T> Drop for Gathered<T> {
+    fn drop(&mut self) {
+        self.hand_over();
+    }
+}
+
 /// Lists with several threads, then hands the files over in order: what a folder is asked of the system costs more
 /// than all else.
 fn walk<T: Send>(
@@ -219,12 +246,12 @@ fn walk<T: Send>(
             // Moved in, so that the channel ends with the walk.
             let sender = sender;
             walker.run(|| {
-                let sender = sender.clone();
+                let mut gathered = Gathered { found: vec![], sender: sender.clone() };
                 let (root, given_up, asks, look) = (&root, &given_up, &asks, &look);
                 Box::new(move |entry| {
                     let found = sort_out(root, entry, asks, look);
                     if given_up.load(Ordering::Relaxed)
-                        || found.is_some_and(|one| sender.send(one).is_err())
+                        || found.is_some_and(|one| !gathered.add(one))
                     {
                         return WalkState::Quit;
                     }
@@ -233,14 +260,19 @@ fn walk<T: Send>(
             });
         });
         loop {
-            match entries.recv_timeout(LOOK_EVERY) {
-                Ok(Found::File(listed)) => files.push(listed),
-                Ok(Found::Passed(path)) => _ = each(Seen::Passed(path)),
-                Ok(Found::Link) => met.links += 1,
-                Ok(Found::Undecodable(name)) => met.add_undecodable(name),
-                Ok(Found::Failed) => met.failed = true,
-                Err(RecvTimeoutError::Timeout) => {}
+            let found = match entries.recv_timeout(LOOK_EVERY) {
+                Ok(found) => found,
+                Err(RecvTimeoutError::Timeout) => vec![],
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            };
+            for one in found {
+                match one {
+                    Found::File(listed) => files.push(listed),
+                    Found::Passed(path) => _ = each(Seen::Passed(path)),
+                    Found::Link => met.links += 1,
+                    Found::Undecodable(name) => met.add_undecodable(name),
+                    Found::Failed => met.failed = true,
+                }
             }
             ctx.check().inspect_err(|_| given_up.store(true, Ordering::Relaxed))?;
         }
