@@ -536,6 +536,7 @@ impl<'a> Lexer<'a> {
             return Ok(count);
         }
         loop {
+            count += self.plain_numbers();
             let token = self.next()?;
             let counts = match token.kind {
                 Kind::Number => true,
@@ -561,6 +562,38 @@ impl<'a> Lexer<'a> {
                 return Err(self.unexpected(token, b",)"));
             }
         }
+    }
+
+    /// Steps over decimal numbers that have their comma right behind them, as the engine writes lists, and counts
+    /// them; stops before whatever is written in another way.
+    fn plain_numbers(&mut self) -> usize {
+        let digits = |mut at: usize| {
+            while self.bytes.get(at).is_some_and(u8::is_ascii_digit) {
+                at += 1;
+            }
+            at
+        };
+        let (mut count, mut end) = (0, self.pos);
+        loop {
+            let mut at = end;
+            while self.bytes.get(at) == Some(&b' ') {
+                at += 1;
+            }
+            let first = if self.bytes.get(at) == Some(&b'-') { at + 1 } else { at };
+            at = digits(first);
+            if at == first {
+                break;
+            }
+            if self.bytes.get(at) == Some(&b'.') {
+                at = digits(at + 1);
+            }
+            if self.bytes.get(at) != Some(&b',') {
+                break;
+            }
+            (count, end) = (count + 1, at + 1);
+        }
+        self.pos = end;
+        count
     }
 
     fn strings(&mut self, most: usize) -> Result<usize, Fault> {

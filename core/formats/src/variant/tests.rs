@@ -110,6 +110,8 @@ fn packed_arrays_stay_text() {
         ("PackedVector3Array(1, 2, 3, 4, 5, inf)", 2),
         ("PackedColorArray(1, 1, 1, 1)", 1),
         ("PackedVector4Array()", 0),
+        ("PackedInt32Array( -1,2 ,3\n,\n4)", 4),
+        ("PackedFloat32Array(-0.5,1.,-inf,1e5, 2.5e-3,nan, -7)", 7),
     ];
     for (raw, wanted) in lengths {
         assert_eq!(parse(raw).unwrap().len(), Some(wanted), "{raw}");
@@ -129,6 +131,11 @@ fn what_the_engine_refuses_is_an_error_with_its_place() {
         "Vector2(1)",
         "Color(1,1,1)",
         "PackedInt32Array(1,)",
+        "PackedInt32Array(1,,2)",
+        "PackedInt32Array(1,-,2)",
+        "PackedInt32Array(1, .5, 2)",
+        "PackedInt32Array(1, 1.5.2, 2)",
+        "PackedInt32Array(1, 2",
         "NodePath()",
         ".5",
         "+1",
