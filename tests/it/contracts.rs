@@ -4,24 +4,14 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    sync::OnceLock,
 };
 
 use didi_tests::{
-    Launch, Project, Server, caller::refusal_of, json::no_nulls, modern, server::run, stub_engine,
-    tests_folder,
+    Launch, Project, Server, caller::refusal_of, json::no_nulls, modern, stub_engine, tests_folder,
 };
 use serde_json::{Map, Value, json};
 
-/// The whole surface, as the program dumps it.
-pub(crate) fn manifest() -> &'static Value {
-    static MANIFEST: OnceLock<Value> = OnceLock::new();
-    MANIFEST.get_or_init(|| {
-        let ran = run(&["--dump-tool-manifest"]);
-        assert_eq!(ran.code, Some(0), "{}", ran.err);
-        serde_json::from_str(&ran.out).expect("the manifest is JSON")
-    })
-}
+pub(crate) use didi_tests::server::manifest;
 
 /// A file of `tests/contracts`.
 pub(crate) fn ledger(name: &str) -> Value {

@@ -7,7 +7,9 @@ use std::{
 };
 
 use didi_tests::{
-    Launch, Project, Server, modern, runs, server::PATIENCE, stub_engine, until, until_gone,
+    Launch, Project, Server, modern, runs,
+    server::{AT_ONCE_MS, PATIENCE},
+    stub_engine, until, until_gone,
 };
 use serde_json::{Value, json};
 
@@ -152,7 +154,7 @@ fn end_of_input_ends_the_server_and_everything_under_it() {
     assert!(runs(engine) && runs(child));
     let closed = server.close();
     assert!(closed.status.success(), "{closed:?}");
-    assert!(closed.took_ms < 1000, "the end took {} ms", closed.took_ms);
+    assert!(closed.took_ms < AT_ONCE_MS, "the end took {} ms", closed.took_ms);
     until_gone(engine);
     until_gone(child);
     assert_eq!(project.text("build/a.pck"), None);
@@ -169,7 +171,7 @@ fn end_of_input_ends_running_jobs() {
     assert_eq!(server.request("tools/call", modern(call))["result"]["resultType"], "task");
     let (engine, child) = (pid(&project.file("engine.pid")), pid(&project.file("child.pid")));
     let closed = server.close();
-    assert!(closed.took_ms < 1000, "the end took {} ms", closed.took_ms);
+    assert!(closed.took_ms < AT_ONCE_MS, "the end took {} ms", closed.took_ms);
     until_gone(engine);
     until_gone(child);
 }
@@ -180,7 +182,7 @@ fn an_idle_server_ends_at_once_and_well() {
     let mut server = Server::over_project(&project.root());
     server.initialize("2024-11-05", json!({}));
     let closed = server.close();
-    assert!(closed.status.success() && closed.took_ms < 500, "{closed:?}");
+    assert!(closed.status.success() && closed.took_ms < AT_ONCE_MS, "{closed:?}");
     assert!(closed.rest.is_empty(), "{closed:?}");
 }
 

@@ -15,7 +15,7 @@ use std::{
 use didi_tests::{
     Launch, Project, REMEDIES, Server,
     json::{Kept, matches, no_nulls},
-    server::PATIENCE,
+    server::{AT_ONCE_MS, PATIENCE},
     stub_engine, tests_folder,
 };
 use serde_json::{Value, json};
@@ -323,7 +323,7 @@ impl Play {
         if !closed.status.success() {
             return Err(format!("exit {}:\n{}", closed.status, closed.log));
         }
-        if closed.took_ms >= 1000 {
+        if closed.took_ms >= AT_ONCE_MS {
             return Err(format!("the end took {} ms", closed.took_ms));
         }
         if closed.rest.is_empty() { Ok(()) } else { Err(format!("left over: {:?}", closed.rest)) }

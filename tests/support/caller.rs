@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{Launch, Project, Server, live::sessions};
+use crate::{Launch, Project, Server, live::sessions, server::manifest};
 
 /// A client with an open session.
 pub struct Caller {
@@ -78,7 +78,9 @@ impl Caller {
     pub fn refusal(&mut self, tool: &str, arguments: Value) -> Value {
         let result = self.result(tool, &arguments);
         assert_eq!(result["isError"], true, "{tool} {arguments}: {result}");
-        refusal_of(&result)
+        let refusal = refusal_of(&result);
+        check_code(tool, &refusal);
+        refusal
     }
 
     /// Calls what has to be refused: its code.
@@ -146,4 +148,29 @@ pub fn refusal_of(result: &Value) -> Value {
     let mut error = document["error"].clone();
     error["data"]["session"] = document["session"].clone();
     error
+}
+
+/// Codes with which every call can be refused, whatever its tool declares.
+const OF_EVERY_CALL: [&str; 6] = [
+    "cancelled",
+    "conflict",
+    "internal_error",
+    "invalid_arguments",
+    "not_connected",
+    "session_kind_rejected",
+];
+
+/// A refusal has a code that its tool declares, or that no tool does, as the host's own gates give it.
+fn check_code(tool: &str, refusal: &Value) {
+    let code = &refusal["data"]["code"];
+    let tools = manifest()["tools"].as_array().expect("the manifest lists tools");
+    let declares = |one: &Value| {
+        let codes = one["codes"].as_array();
+        codes.is_some_and(|codes| codes.iter().any(|declared| declared["name"] == *code))
+    };
+    let own = tools.iter().find(|one| one["name"] == tool);
+    let is_known = own.is_none_or(declares)
+        || OF_EVERY_CALL.iter().any(|name| code == name)
+        || !tools.iter().any(declares);
+    assert!(is_known, "`{tool}` does not declare the code of {refusal}");
 }

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
     process::{Child, ChildStdin, Command, ExitStatus, Stdio},
     sync::{
-        Arc, Condvar, Mutex,
+        Arc, Condvar, Mutex, OnceLock,
         mpsc::{self, Receiver, RecvTimeoutError},
     },
     thread,
@@ -20,6 +20,9 @@ use crate::{built_folder, didi, pack_cache};
 
 /// Longest wait for one line, one log line or the end of the process.
 pub const PATIENCE: Duration = Duration::from_secs(30);
+/// Longest end of a server that ends at once, on a machine that has much else to do, in milliseconds. How long it takes on
+/// an idle one is in `docs/benchmarks.md`.
+pub const AT_ONCE_MS: u128 = 5_000;
 
 const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
@@ -464,6 +467,19 @@ pub fn program_alone(file: &Path) -> Command {
         }
     }
     command
+}
+
+/// The whole surface, as the program dumps it.
+///
+/// # Panics
+/// When it dumps none.
+pub fn manifest() -> &'static Value {
+    static MANIFEST: OnceLock<Value> = OnceLock::new();
+    MANIFEST.get_or_init(|| {
+        let ran = run(&["--dump-tool-manifest"]);
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        serde_json::from_str(&ran.out).expect("the manifest is JSON")
+    })
 }
 
 /// Runs the program with arguments to its end; its input is empty.

@@ -14,6 +14,7 @@ use didi_plugin_api::{digest::sha256_hex, prelude::*};
 
 use crate::{
     get_setting::SETTING_NOT_FOUND,
+    set_autoload::FILE_NOT_WRITABLE,
     settings::{self, SETTINGS},
 };
 
@@ -54,6 +55,7 @@ pub(crate) fn tool() -> Tool {
         codes::FORBIDDEN,
         codes::FILE_TOO_LARGE,
         codes::PROJECT_FILE_BUSY,
+        FILE_NOT_WRITABLE,
         codes::NOT_CONNECTED,
     ])
 }

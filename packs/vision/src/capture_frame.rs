@@ -8,6 +8,8 @@
 
 use didi_plugin_api::prelude::*;
 
+use crate::capture_passes::HEADLESS_ENGINE;
+
 /// Bounds and default of the stand-in's sides, in pixels.
 const LEAST_SIDE: u32 = 16;
 const MOST_SIDE: u32 = 1024;
@@ -103,7 +105,13 @@ pub(crate) fn tool() -> Tool {
     .modes(&[Mode::Live, Mode::OfflineFallback])
     .live(&[SessionKind::Editor, SessionKind::Game], &["vision.captureViewport"])
     .output::<Out>()
-    .refuses(&[codes::NOT_FOUND, codes::NOT_CONNECTED, codes::RESPONSE_TOO_LARGE])
+    .refuses(&[
+        codes::NOT_FOUND,
+        codes::NOT_CONNECTED,
+        codes::SESSION_KIND_REJECTED,
+        codes::RESPONSE_TOO_LARGE,
+        HEADLESS_ENGINE,
+    ])
 }
 
 fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {

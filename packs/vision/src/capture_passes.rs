@@ -46,7 +46,14 @@ pub(crate) fn tool() -> Tool {
     .modes(&[Mode::Live, Mode::OfflineFallback])
     .live(&[SessionKind::Editor, SessionKind::Game], &[METHOD])
     .bounded("a 4,096-node walk and the segmentation palette")
-    .refuses(&[codes::NOT_CONNECTED, codes::INVALID_ARGUMENTS, HEADLESS_ENGINE])
+    .refuses(&[
+        codes::INVALID_ARGUMENTS,
+        codes::NOT_CONNECTED,
+        codes::NOT_FOUND,
+        codes::NO_EDITED_SCENE,
+        codes::SESSION_KIND_REJECTED,
+        HEADLESS_ENGINE,
+    ])
 }
 
 fn run(ctx: &Ctx<'_>, args: Args) -> ToolResult {

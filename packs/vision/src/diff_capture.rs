@@ -54,6 +54,7 @@ pub(crate) fn tool() -> Tool {
         codes::NOT_CONNECTED,
         codes::NOT_FOUND,
         codes::CONFLICT,
+        codes::SESSION_KIND_REJECTED,
         HEADLESS_ENGINE,
     ])
 }

@@ -123,5 +123,5 @@ fn a_node_that_is_made_for_a_preview_or_a_refusal_is_freed() {
     }
     // Nodes of the editor's own may have come and gone meanwhile.
     let more = orphans(&mut client) - before;
-    assert!(more < TIMES, "{more} nodes were left over");
+    assert!(more < TIMES / 2, "{more} nodes were left over");
 }

@@ -5,7 +5,7 @@ use std::{
     process::Command,
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread,
 };
@@ -13,6 +13,7 @@ use std::{
 use didi_tests::{
     Caller, Project,
     live::{Display, Engine, sessions},
+    until,
 };
 use didi_wire::{
     discovery::{self, DiagnosticCode},
@@ -138,20 +139,29 @@ fn an_editor_that_runs_frames_inside_a_save_takes_no_second_command_meanwhile() 
     let (mut saver, mut reader) = (engine.connect(), engine.connect());
     saver.done("scene.create", json!({"scene_path": "res://saved.tscn"}));
     let saved = Arc::new(AtomicBool::new(false));
-    let until_saved = Arc::clone(&saved);
+    let read = Arc::new(AtomicUsize::new(0));
+    let (until_saved, count) = (Arc::clone(&saved), Arc::clone(&read));
     let reads = thread::spawn(move || {
         while !until_saved.load(Ordering::Relaxed) {
             reader.done("editor.openScenes", json!({}));
+            count.fetch_add(1, Ordering::Relaxed);
         }
     });
-    for at in 0..5 {
-        let node = json!({"node_type": "Node2D", "name": format!("N{at}")});
+    let (mut saves, mut beside) = (0, 0);
+    // As often as it takes for reads to have come beside saves.
+    until("five saves with reads beside them", || {
+        let node = json!({"node_type": "Node2D", "name": format!("N{saves}")});
         saver.done("scene.instantiateNode", node);
+        let before = read.load(Ordering::Relaxed);
         assert_eq!(saver.done("editor.saveScene", json!({}))["saved"], true);
-    }
+        saves += 1;
+        beside += usize::from(read.load(Ordering::Relaxed) > before);
+        (beside >= 5).then_some(())
+    });
     saved.store(true, Ordering::Relaxed);
     reads.join().unwrap();
-    assert!(project.text("saved.tscn").unwrap().contains("N4"));
+    let last = format!("N{}", saves - 1);
+    assert!(project.text("saved.tscn").unwrap().contains(&last));
     assert!(!engine.log().contains("panicked"), "{}", engine.log());
 }
 

@@ -84,12 +84,20 @@ fn act(action: &str) -> Value {
     json!({ "action": action })
 }
 
-/// The stack, once the game has stopped.
-fn stopped(caller: &mut Caller, engine: &Engine, arguments: &Value) -> Value {
+/// The stack, once the game has stopped and so many of its frames came with their variables, which may be late.
+fn stopped(caller: &mut Caller, engine: &Engine, arguments: &Value, whole: usize) -> Value {
     until_ok(START_LIMIT, || {
         let result = caller.result("runtime_get_call_stack", arguments);
         if result["isError"] == false {
-            return Ok(result["structuredContent"].clone());
+            let stack = result["structuredContent"].clone();
+            let has_come = |frame: &Value| frame["locals"]["variables"].is_array();
+            let frames = stack["frames"].as_array().map_or(&[][..], Vec::as_slice);
+            let come = frames.iter().take(whole).filter(|frame| has_come(frame)).count();
+            return if come == whole {
+                Ok(stack)
+            } else {
+                Err(format!("{come} frames are whole: {stack}"))
+            };
         }
         let code = refusal_of(&result)["data"]["code"].clone();
         assert_eq!(code, "game_not_stopped", "{result}\n{}", engine.log());
@@ -126,7 +134,7 @@ fn a_script_error_stops_the_game_and_the_stack_names_file_line_and_locals() {
     let played = caller.done("runtime_control_debugger", act("play"));
     assert_eq!(played["playing"], true, "{played}");
     assert_eq!(caller.refused("runtime_control_debugger", act("play")), "game_already_playing");
-    let stack = stopped(&mut caller, &engine, &json!({}));
+    let stack = stopped(&mut caller, &engine, &json!({}), 3);
     let reason = "Invalid call. Nonexistent function 'get_name' in base 'Nil'.";
     assert_eq!((&stack["stopped"], &stack["reason"]), (&json!(true), &json!(reason)), "{stack}");
     assert_eq!((&stack["frame_count"], &stack["truncated"]), (&json!(3), &json!(false)), "{stack}");
@@ -152,7 +160,7 @@ fn a_script_error_stops_the_game_and_the_stack_names_file_line_and_locals() {
     assert!(members.contains(&me), "{stack}");
 
     let short = json!({"max_frames": 1, "include_source_position": false});
-    let again = stopped(&mut caller, &engine, &short);
+    let again = stopped(&mut caller, &engine, &short, 1);
     assert_eq!((&again["frame_count"], &again["truncated"]), (&json!(3), &json!(true)), "{again}");
     assert_eq!(again["frames"].as_array().unwrap().len(), 1, "{again}");
     assert_eq!(again["frames"][0]["locals"], frames[0]["locals"], "{again}");
@@ -166,7 +174,7 @@ fn a_script_error_stops_the_game_and_the_stack_names_file_line_and_locals() {
         (&json!("runtime_control_debugger"), &act("continue"))
     );
     caller.done("runtime_control_debugger", act("continue"));
-    let deep = stopped(&mut caller, &engine, &json!({"max_frames": 128}));
+    let deep = stopped(&mut caller, &engine, &json!({"max_frames": 128}), 8);
     assert_eq!(project.text("went_on.txt").as_deref(), Some("on"));
     assert_eq!(deep["reason"], "Assertion failed: too deep", "{deep}");
     assert_eq!((&deep["frame_count"], &deep["truncated"]), (&json!(202), &json!(true)), "{deep}");
@@ -199,7 +207,7 @@ fn a_game_says_who_tells_its_stack_even_while_it_stands() {
     let _games = Games(&project);
     let mut caller = Caller::of(&project);
     caller.done("runtime_control_debugger", act("play"));
-    stopped(&mut caller, &engine, &json!({}));
+    stopped(&mut caller, &engine, &json!({}), 0);
     let sessions = caller.answered("runtime_list_sessions", json!({}));
     let all = sessions["sessions"].as_array().unwrap();
     let game = all.iter().find(|session| session["kind"] == "game").unwrap_or_else(|| {
@@ -280,6 +288,7 @@ fn the_adapter_of_another_editor_is_not_taken_for_this_ones() {
         }
     });
     assert_eq!(told["data"]["code"], "debug_adapter_unavailable", "{told}");
+    assert!(told["message"].as_str().is_some_and(|why| why.contains("another game")), "{told}");
     assert!(told["data"]["restart_with"].as_str().is_some_and(|way| way.contains("--dap-port")));
     assert_eq!(
         caller.refused("runtime_control_debugger", act("continue")),

@@ -289,6 +289,7 @@ fn pictures_of_two_sizes_are_not_compared() {
 fn same_picture(one: &Picture, other: &Picture, why: &str) {
     let pixels =
         |picture: &Picture| picture.bytes.chunks_exact(4).map(<[u8]>::to_vec).collect::<Vec<_>>();
+    assert_eq!((one.width, one.bytes.len()), (other.width, other.bytes.len()), "{why}");
     let (one, other) = (pixels(one), pixels(other));
     let differing: Vec<_> = (0..one.len()).filter(|at| one[*at] != other[*at]).collect();
     let shown: Vec<_> = differing.iter().take(8).map(|at| (at, &one[*at], &other[*at])).collect();

@@ -165,11 +165,17 @@ fn nobody_and_the_dead_are_told_apart_from_the_unready() {
 
 #[test]
 fn an_editor_that_comes_back_on_another_port_is_found_there() {
-    let unity = Unity::running(|_, _| Act::busy("settling"));
-    let running = unity.command(PING).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let (closed, gate) = mpsc::channel();
+    let gate = Mutex::new(gate);
+    let unity = Unity::running(move |_, _| {
+        gate.lock().unwrap().recv().unwrap();
+        Act::busy("settling")
+    });
+    let running = unity.command(PING).stdout(Stdio::piped()).spawn().unwrap();
     // It knows the old port now, and the descriptor is read anew only when that is closed.
     unity.wait_for("/api/exec");
     unity.stop_listening();
+    closed.send(()).unwrap();
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let taken = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&taken);

@@ -7,7 +7,7 @@ use std::{
 
 use didi_tests::{
     Project,
-    server::Ran,
+    server::{Ran, program_alone},
     unity::{client, ran},
 };
 use serde_json::json;
@@ -118,9 +118,13 @@ fn a_job_needs_a_server_and_is_kept_by_one() {
 #[test]
 fn what_needs_a_server_is_refused_before_a_pack_is_taken_up() {
     let project = Project::sample();
-    for args in [&["job", "wait", "x"][..], &["command", "--detach", "editor_status"]] {
-        let cache = project.outside().join("copies");
-        let mut command = std::process::Command::new(didi_tests::didi());
+    let cache = project.outside().join("copies");
+    for (args, exit, takes_up) in [
+        (&["job", "wait", "x"][..], 7, false),
+        (&["command", "--detach", "editor_status"], 4, false),
+        (&["command", "project_list_autoloads"], 0, true),
+    ] {
+        let mut command = program_alone(&didi_tests::didi());
         command
             .arg("--pack-cache")
             .arg(&cache)
@@ -128,9 +132,9 @@ fn what_needs_a_server_is_refused_before_a_pack_is_taken_up() {
             .current_dir(project.root())
             .env("DIDI_SESSION_DIR", project.outside().join("sessions"))
             .env("HOME", project.outside());
-        let refused = ran(command);
-        assert!(matches!(refused.code, Some(4 | 7)), "{refused:?}");
-        assert!(!cache.exists(), "{args:?} took packs up");
+        let told = ran(command);
+        assert_eq!(told.code, Some(exit), "{told:?}");
+        assert_eq!(cache.exists(), takes_up, "{args:?}");
     }
 }
 
