@@ -15,7 +15,7 @@
 
 mod engine;
 
-pub use engine::{real_engine, run_for_real};
+pub use engine::{left_out, real_engine, run_for_real};
 
 use std::{
     collections::BTreeMap,

@@ -32,8 +32,9 @@ const ROUNDS: usize = 10;
 /// Connections that ask at once.
 const CLIENTS: usize = 4;
 
-/// Commands that are run one after another, each way.
+/// Commands that are run one after another, each way, over all processes.
 const COMMANDS: usize = 10_000;
+
 /// Processes that they are spread over.
 const PROCESSES: usize = 10;
 

@@ -159,7 +159,7 @@ fn every_name_is_implemented_but_those_that_are_kept_for_older_clients() {
 }
 
 #[test]
-fn a_reserved_name_leads_every_argument_to_the_call_that_takes_it() {
+fn a_reserved_name_leads_to_a_call_of_arguments_that_it_takes() {
     let project = Project::sample();
     let before = project.tree();
     let mut server = Server::over_project(&project.root());
@@ -167,6 +167,15 @@ fn a_reserved_name_leads_every_argument_to_the_call_that_takes_it() {
         (
             "instantiate_asset",
             json!({"asset_path": "res://a.tscn", "parent_path": "/root/Level"}),
+            "scene_instantiate_node",
+            json!({"scene_path": "res://a.tscn", "parent_path": "/root/Level"}),
+        ),
+        (
+            "instantiate_asset",
+            json!({
+                "asset_path": "res://a.tscn", "parent_path": "/root/Level", "collision_mode": "convex",
+                "transform": {"position": [1, 2, 3]},
+            }),
             "scene_instantiate_node",
             json!({"scene_path": "res://a.tscn", "parent_path": "/root/Level"}),
         ),

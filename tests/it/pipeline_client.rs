@@ -38,7 +38,7 @@ pub(crate) fn code(ran: &Ran) -> String {
 
 /// The process of a program that has ended.
 pub(crate) fn dead_pid() -> u32 {
-    let mut child = std::process::Command::new(didi_tests::didi())
+    let mut child = didi_tests::server::program_alone(&didi_tests::didi())
         .arg("--version")
         .stdout(std::process::Stdio::null())
         .spawn()

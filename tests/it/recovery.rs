@@ -10,7 +10,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use didi_tests::{Closed, Launch, Project, Server, didi, godot, live::sessions, runs, until_gone};
+use didi_tests::{
+    Closed, Launch, Project, Server, didi, godot, live::sessions, runs, server::program_alone,
+    until_gone,
+};
 use serde_json::{Value, json};
 
 /// A server with an editor of its own.
@@ -387,7 +390,7 @@ fn what_can_not_be_managed_is_refused_before_anything_is_made() {
     let engine = didi_tests::stub_engine(project.outside(), "exit 1");
     let engine = engine.to_str().unwrap();
     let run = |project: &Project, more: &[&str]| {
-        let mut command = Command::new(didi());
+        let mut command = program_alone(&didi());
         command.arg("--project").arg(project.root()).args(more).stdin(Stdio::null());
         let output = command.output().unwrap();
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();

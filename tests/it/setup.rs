@@ -12,7 +12,7 @@ use std::{
 
 use didi_tests::{
     Project, built_folder, didi, executable::write_executable, godot, project::copy_tree,
-    repository, stub_engine,
+    repository, server::program_alone, stub_engine,
 };
 use serde_json::{Value, json};
 
@@ -45,7 +45,7 @@ impl Place {
     fn run_with(&self, engine: &Path, word: &str, more: &[&str]) -> (i32, Value) {
         let runtime = self.project.outside().join("runtime");
         let _ = fs::create_dir(&runtime);
-        let mut command = Command::new(didi());
+        let mut command = program_alone(&didi());
         for name in ["DIDI_SESSION_DIR", "DIDI_PROJECT_ROOT", "GODOT_PATH"] {
             command.env_remove(name);
         }
@@ -174,7 +174,7 @@ fn every_tool_of_the_guide_exists() {
     let place = Place::of(Project::sample());
     place.set_up(&["--client", "codex"]);
     let guide = place.project.text("AGENTS.md").unwrap();
-    let manifest = Command::new(didi()).arg("--dump-tool-manifest").output().unwrap();
+    let manifest = program_alone(&didi()).arg("--dump-tool-manifest").output().unwrap();
     let manifest: Value = serde_json::from_slice(&manifest.stdout).unwrap();
     let core = manifest["names"]["core"].as_array().unwrap();
     let words = guide.split('`').skip(1).step_by(2);
@@ -575,7 +575,7 @@ fn descriptor(place: &Place) -> PathBuf {
 fn a_project_is_named_on_the_command_line_alone() {
     let project = Project::sample();
     for word in ["setup", "doctor"] {
-        let output = Command::new(didi())
+        let output = program_alone(&didi())
             .arg(word)
             .env("DIDI_PROJECT_ROOT", project.root())
             .stdin(Stdio::null())
@@ -597,7 +597,7 @@ fn a_project_is_named_on_the_command_line_alone() {
         &["--no-such"],
         &["stray"],
     ] {
-        let mut command = Command::new(didi());
+        let mut command = program_alone(&didi());
         command.arg("setup").arg("--project").arg(place.project.root()).args(bad);
         let output = command.stdin(Stdio::null()).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{bad:?}");
@@ -636,7 +636,7 @@ fn the_addon_is_found_beside_the_program_in_its_share_folder_or_where_it_is_name
 fn people_get_lines() {
     let place = Place::of(Project::sample());
     let run = |word: &str| {
-        let mut command = Command::new(didi());
+        let mut command = program_alone(&didi());
         command.args([word, "--project"]).arg(place.project.root());
         command.env("XDG_RUNTIME_DIR", place.project.outside()).env_remove("DIDI_SESSION_DIR");
         command.env("GODOT_BIN", &place.engine);
@@ -751,7 +751,7 @@ fn an_editor_is_told_as_it_is() {
     let place = Place::of(project);
     place.set_up(&[]);
     let doctor = || {
-        let mut command = Command::new(didi());
+        let mut command = program_alone(&didi());
         command.args(["doctor", "--json", "--project"]).arg(place.project.root());
         command.env("DIDI_SESSION_DIR", &sessions).env("GODOT_BIN", &place.engine);
         let output = command.stdin(Stdio::null()).output().unwrap();

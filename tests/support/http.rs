@@ -143,7 +143,7 @@ impl Http {
                 body.append(&mut chunk);
             }
         }
-        let length = response.header("content-length").map_or("0", |text| text);
+        let length = response.header("content-length").unwrap_or("0");
         self.exactly(length.parse().expect("a length is a number"))
     }
 

@@ -6,6 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+#[cfg(unix)]
+use rustix::process::Signal;
 use tempfile::TempDir;
 
 use crate::tests_folder;
@@ -13,7 +15,8 @@ use crate::tests_folder;
 /// The files of a project by their path from its root, with their bytes.
 pub type Tree = BTreeMap<String, Vec<u8>>;
 
-/// A copy of a project, removed when it goes out of scope.
+/// A copy of a project, removed when it goes out of scope together with what still runs in it: a game outlives the
+/// editor or the server that started it, and a test that fails.
 #[derive(Debug)]
 pub struct Project {
     folder: TempDir,
@@ -64,6 +67,18 @@ impl Project {
         self.folder.path().join("project")
     }
 
+    /// The processes that name the project's folder, by their ids; none where the system does not tell.
+    pub fn processes(&self) -> Vec<u32> {
+        let root = self.root().to_string_lossy().into_owned();
+        let names_it = |pid: &u32| {
+            let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            String::from_utf8_lossy(&line).contains(&root)
+        };
+        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        pids.filter(names_it).collect()
+    }
+
     /// The folder around the project, for files that must stay outside.
     pub fn outside(&self) -> &Path {
         self.folder.path()
@@ -71,8 +86,9 @@ impl Project {
 
     /// The same project, whose engines meet those of another one in one folder of descriptors, as on one machine.
     #[must_use]
-    pub fn meeting(self, other: &Project) -> Self {
-        Project { sessions: Some(other.sessions_folder()), ..self }
+    pub fn meeting(mut self, other: &Project) -> Self {
+        self.sessions = Some(other.sessions_folder());
+        self
     }
 
     /// Where this project's engines publish themselves.
@@ -127,6 +143,16 @@ impl Project {
             "\n[editor_plugins]\n\nenabled=PackedStringArray(\"res://addons/{name}/plugin.cfg\")\n"
         );
         self.write("project.godot", settings + &enabled);
+    }
+}
+
+impl Drop for Project {
+    fn drop(&mut self) {
+        #[cfg(unix)]
+        for pid in self.processes() {
+            // It may have ended meanwhile.
+            let _ = rustix::process::kill_process(crate::faulty::pid_of(pid), Signal::KILL);
+        }
     }
 }
 

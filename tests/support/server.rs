@@ -303,11 +303,6 @@ impl Server {
         self.waiting.remove(place)
     }
 
-    /// Messages that were read and not asked for yet.
-    pub fn put_aside(&self) -> impl Iterator<Item = &Value> {
-        self.waiting.iter()
-    }
-
     /// Opens a legacy session, and answers the result of `initialize`.
     ///
     /// # Panics
@@ -492,11 +487,4 @@ pub fn run(args: &[&str]) -> Ran {
     let output = command.output().expect("the program can be started");
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     Ran { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
-}
-
-/// Reads everything, for pipes of a test's own.
-pub fn read_all(mut from: impl Read) -> String {
-    let mut text = String::new();
-    let _ = from.read_to_string(&mut text);
-    text
 }

@@ -15,7 +15,7 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 /// # Panics
 /// When it does not come in the tests' patience.
 pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    until_ok(PATIENCE, || look().ok_or_else(|| format!("there is no {what}")))
+    until_ok(PATIENCE, || look().ok_or_else(|| format!("this did not come: {what}")))
 }
 
 /// Waits until a look succeeds; one that does not says what it saw.

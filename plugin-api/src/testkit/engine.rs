@@ -30,19 +30,21 @@ pub fn real_engine() -> Option<PathBuf> {
         .flat_map(|folder| ["godot", "godot4", "godot.exe"].map(|name| folder.join(name)));
     let found = named.chain(usual).chain(searched).find(|file| file.is_file());
     if found.is_none() {
-        assert!(
-            std::env::var_os("CI").is_none_or(|ci| ci != "true"),
-            "CI has to have a Godot: name one in DIDI_TEST_GODOT"
-        );
-        let thread = thread::current();
-        let test = thread.name().unwrap_or("a test");
-        // The print macros are captured; a line written to the stream itself is seen.
-        let _ = writeln!(
-            std::io::stderr(),
-            "left out: {test} needs Godot 4.5 or newer; name one in DIDI_TEST_GODOT"
-        );
+        left_out("Godot 4.5 or newer; name one in DIDI_TEST_GODOT");
     }
     found
+}
+
+/// Says that this test is left out for want of something, on the standard error that the test runner does not capture.
+///
+/// # Panics
+/// Where `CI` is `true`: there nothing may be missing.
+pub fn left_out(needs: &str) {
+    let thread = thread::current();
+    let test = thread.name().unwrap_or("a test");
+    assert!(std::env::var_os("CI").is_none_or(|ci| ci != "true"), "in CI {test} needs {needs}");
+    // The print macros are captured; a line written to the stream itself is seen.
+    let _ = writeln!(std::io::stderr(), "left out: {test} needs {needs}");
 }
 
 /// Runs a child for real, with the engine where the spec names no program.

@@ -3,17 +3,16 @@
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
     net::{TcpListener, TcpStream},
-    process::Command,
+    sync::atomic::{AtomicU16, Ordering},
     thread,
 };
 
 use didi_tests::{
     Caller, Project,
     caller::refusal_of,
-    live::{Engine, START_LIMIT, sessions},
+    live::{Engine, START_LIMIT},
     until_ok,
 };
-use didi_wire::{SessionKind, discovery};
 use serde_json::{Value, json};
 
 /// A game that stops three frames deep, writes something down when it goes on, and stops again.
@@ -56,28 +55,21 @@ fn crashing() -> Project {
     project
 }
 
-/// A port that nobody listens on: editors of other tests have the usual one.
+/// A port that nobody listens on and that the system gives to nobody: editors of other tests have the usual one, and this
+/// one is bound only when the editor is up.
 fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    static NEXT: AtomicU16 = AtomicU16::new(21_000);
+    loop {
+        let port = NEXT.fetch_add(1, Ordering::Relaxed);
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
 }
 
 /// An editor whose adapter listens on a port.
 fn editor(project: &Project, port: u16) -> Option<Engine> {
     Engine::editor_with(project, &["--dap-port", &port.to_string()])
-}
-
-/// Ends the games that an editor of this project has started, should a test fail: they outlive it.
-struct Games<'p>(&'p Project);
-
-impl Drop for Games<'_> {
-    fn drop(&mut self) {
-        let found = discovery::scan(&sessions(self.0)).map(|scan| scan.sessions);
-        for one in found.into_iter().flatten() {
-            if one.identity.kind == SessionKind::Game {
-                let _ = Command::new("kill").arg(one.identity.pid.to_string()).status();
-            }
-        }
-    }
 }
 
 fn act(action: &str) -> Value {
@@ -118,7 +110,6 @@ fn variable(name: &str, kind: &str, value: &str) -> Value {
 fn a_script_error_stops_the_game_and_the_stack_names_file_line_and_locals() {
     let project = crashing();
     let Some(engine) = editor(&project, free_port()) else { return };
-    let _games = Games(&project);
     let mut caller = Caller::of(&project);
     for refused in ["continue", "stop"] {
         assert_eq!(caller.refused("runtime_control_debugger", act(refused)), "no_debugged_game");
@@ -204,7 +195,6 @@ fn a_script_error_stops_the_game_and_the_stack_names_file_line_and_locals() {
 fn a_game_says_who_tells_its_stack_even_while_it_stands() {
     let project = crashing();
     let Some(engine) = editor(&project, free_port()) else { return };
-    let _games = Games(&project);
     let mut caller = Caller::of(&project);
     caller.done("runtime_control_debugger", act("play"));
     stopped(&mut caller, &engine, &json!({}), 0);
@@ -277,7 +267,6 @@ fn the_adapter_of_another_editor_is_not_taken_for_this_ones() {
         }
     });
     let Some(engine) = editor(&project, port) else { return };
-    let _games = Games(&project);
     let mut caller = Caller::of(&project);
     caller.done("runtime_control_debugger", act("play"));
     let told = until_ok(START_LIMIT, || {

@@ -2,6 +2,7 @@
 
 use std::{path::Path, process::Command};
 
+use didi_plugin_api::testkit::left_out;
 use didi_tests::{Pipeline, Project, stub_engine, until, until_gone};
 use serde_json::{Value, json};
 
@@ -175,9 +176,7 @@ fn curl(arguments: &[&str]) -> (u16, Value) {
 fn curl_runs_a_tool_submits_an_export_and_reads_its_end() {
     let found = Command::new("curl").arg("--version").output().is_ok();
     if !found {
-        assert_ne!(std::env::var("CI").as_deref(), Ok("true"), "curl is missing");
-        eprintln!("left out: curl is missing");
-        return;
+        return left_out("curl");
     }
     let project = Project::sample();
     let pipeline = held(&project);
