@@ -3,7 +3,7 @@
 use std::{
     collections::VecDeque,
     ffi::OsString,
-    io::{BufRead, BufReader, Read, Write},
+    io::{BufRead, BufReader, Write},
     path::{Path, PathBuf},
     process::{Child, ChildStdin, Command, ExitStatus, Stdio},
     sync::{
