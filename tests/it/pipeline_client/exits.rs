@@ -269,12 +269,29 @@ fn a_signal_ends_the_waiting_with_its_own_code() {
     use rustix::process::{Pid, Signal, kill_process};
     for (signal, exit) in [(Signal::HUP, 129), (Signal::INT, 130), (Signal::TERM, 143)] {
         let unity = Unity::running(|_, _| Act::Stall);
-        let mut running = unity.command(PING).stdout(Stdio::null()).spawn().unwrap();
+        // Whoever runs the tests may have all of them ignore a signal.
+        let mut plain = through("env", &["--default-signal"], &unity.command(PING));
+        let mut running = plain.stdout(Stdio::null()).spawn().unwrap();
         unity.wait_for("/api/exec");
         kill_process(Pid::from_raw(running.id().try_into().unwrap()).unwrap(), signal).unwrap();
         assert_eq!(running.wait().unwrap().code(), Some(exit));
         assert_eq!(unity.execs(), 1);
     }
+}
+
+/// A program started by another one, which becomes it.
+#[cfg(unix)]
+fn through(program: &str, args: &[&str], plain: &Command) -> Command {
+    let mut command = Command::new(program);
+    command.args(args).arg(plain.get_program()).args(plain.get_args());
+    command.current_dir(plain.get_current_dir().expect("it runs in a folder"));
+    for (name, value) in plain.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command
 }
 
 /// What `nohup` started outlives its terminal.
@@ -288,16 +305,8 @@ fn a_signal_that_is_ignored_from_the_start_ends_nothing() {
         gate.lock().unwrap().recv().unwrap();
         Act::done(json!(7))
     });
-    let plain = unity.command(PING);
-    let mut shielded = Command::new("sh");
-    shielded.args(["-c", r#"trap "" HUP; exec "$0" "$@""#]).arg(plain.get_program());
-    shielded.args(plain.get_args()).current_dir(plain.get_current_dir().unwrap());
-    for (name, value) in plain.get_envs() {
-        match value {
-            Some(value) => shielded.env(name, value),
-            None => shielded.env_remove(name),
-        };
-    }
+    let shield = ["-c", r#"trap "" HUP; exec "$0" "$@""#];
+    let mut shielded = through("sh", &shield, &unity.command(PING));
     let mut running = shielded.stdout(Stdio::null()).spawn().unwrap();
     unity.wait_for("/api/exec");
     kill_process(Pid::from_raw(running.id().try_into().unwrap()).unwrap(), Signal::HUP).unwrap();
