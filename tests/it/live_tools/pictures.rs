@@ -305,6 +305,41 @@ const DEEP: &str = "[gd_scene format=3 uid=\"uid://c5x0r2k8wm3ty\"]\n\n[sub_reso
     [node name=\"Far\" type=\"MeshInstance3D\" parent=\".\"]\ntransform = Transform3D(1, 0, 0, 0, 1, 0, 0, 0, 1, 6, 0, -21)\n\
     mesh = SubResource(\"box\")\n\n[node name=\"Unseen\" type=\"MeshInstance3D\" parent=\".\"]\nvisible = false\nmesh = SubResource(\"box\")\n";
 
+/// A game whose first body is another one in each frame.
+const CHURN: &str = "extends Node3D\n\n\nfunc _process(_delta: float) -> void:\n\
+    \tvar old := get_node_or_null(\"Churn\")\n\tif old:\n\t\told.free()\n\
+    \tvar fresh := MeshInstance3D.new()\n\tfresh.name = \"Churn\"\n\tfresh.mesh = BoxMesh.new()\n\
+    \tfresh.position = Vector3(0, 0, 50)\n\tadd_child(fresh)\n\tmove_child(fresh, 0)\n";
+
+#[test]
+fn segments_are_of_their_bodies_while_others_come_and_go() {
+    if real_engine().is_none() {
+        return;
+    }
+    let project = Project::sample();
+    project.write("churn.gd", CHURN);
+    let script = "[ext_resource type=\"Script\" path=\"res://churn.gd\" id=\"1\"]\n\n[sub_resource";
+    let scene = DEEP.replacen("[sub_resource", script, 1);
+    let root = "[node name=\"Deep\" type=\"Node3D\"]\n";
+    let scene = scene.replace(root, &format!("{root}script = ExtResource(\"1\")\n"));
+    project.write("deep.tscn", scene);
+    project.set_main_scene("res://deep.tscn");
+    let display = Display::start();
+    let Some(_game) = Engine::windowed_game(&project, &display) else { return };
+    let mut caller = Caller::of(&project);
+    at_rest(&mut caller, &json!({}), |picture| holds(picture, [255, 0, 0, 255]));
+    let passes = json!({"passes": ["color", "segmentation"]});
+    let data = caller.done("viewport_capture_passes", passes);
+    let entries = data["segmentation"].as_array().unwrap();
+    let place = |name: &str| {
+        let path = format!("/root/Deep/{name}");
+        let entry = entries.iter().find(|one| one["node_path"] == path);
+        entry.unwrap_or_else(|| panic!("{name}: {data}"))["bounds"]["x"].as_u64().unwrap()
+    };
+    assert_eq!(entries.len(), 2, "{data}");
+    assert!(place("Near") < place("Far"), "{data}");
+}
+
 #[test]
 fn passes_tell_depth_normals_and_segments_and_leave_the_scene_alone() {
     if real_engine().is_none() {

@@ -160,6 +160,9 @@ impl Passes {
                     Err(refused) => return Some(Err(refused)),
                 }
             }
+            if let Err(refused) = passes.as_ref()?.check_camera() {
+                return Some(Err(refused));
+            }
             if let Some(pass) = passes.as_ref()?.asked.get(drawn.len()) {
                 let stage = passes.as_ref()?.stage(*pass);
                 staged = Some((stage, frame + FRAMES));
@@ -172,6 +175,11 @@ impl Passes {
 
     fn stage(&self, pass: Pass) -> Stage {
         Stage::set(pass, &self.view, &self.camera, &self.scene, self.far)
+    }
+
+    /// A game may free its camera in any frame.
+    fn check_camera(&self) -> Result<(), BridgeError> {
+        if self.camera.is_instance_valid() { Ok(()) } else { Err(no_camera()) }
     }
 
     fn take(&self, at: usize) -> Result<Drawn, BridgeError> {

@@ -80,7 +80,8 @@ impl Scene {
 
     /// Nodes that are drawn in every pass as they always are.
     pub(super) fn others(&self, kind: SessionKind) -> Vec<String> {
-        self.others.iter().take(MAX_NAMED).map(|node| node_path::of(kind, node)).collect()
+        let there = self.others.iter().filter(|node| node.is_instance_valid());
+        there.take(MAX_NAMED).map(|node| node_path::of(kind, node)).collect()
     }
 
     /// How far from the camera the last corner of what it may see is.

@@ -80,13 +80,15 @@ impl Stage {
         if pass == Pass::Color {
             return Stage { bodies: vec![], _lens: None, _materials: vec![] };
         }
-        let valid = scene.bodies.iter().filter(|body| body.is_instance_valid());
-        let bodies: Vec<_> = valid.cloned().collect();
-        let materials = materials(pass, bodies.len(), far);
-        for (at, body) in bodies.iter().enumerate() {
+        let materials = materials(pass, scene.bodies.len(), far);
+        let mut bodies = vec![];
+        // A body that is gone leaves its place, and with it its colour, to nobody.
+        let there = scene.bodies.iter().enumerate().filter(|(_, body)| body.is_instance_valid());
+        for (at, body) in there {
             // Segments have a colour each; what the palette has none for shares the last one, which is black.
             let material = &materials[at.min(materials.len() - 1)];
             paint(body, material.get_rid(), Rid::Invalid, 0.0);
+            bodies.push(body.clone());
         }
         let lens = Lens::set(pass, view, camera);
         Stage { bodies, _lens: Some(lens), _materials: materials }
