@@ -108,6 +108,7 @@ pub(crate) fn tool() -> Tool {
     .refuses(&[
         codes::NOT_FOUND,
         codes::NOT_CONNECTED,
+        codes::CONFLICT,
         codes::SESSION_KIND_REJECTED,
         codes::RESPONSE_TOO_LARGE,
         HEADLESS_ENGINE,

@@ -51,6 +51,7 @@ pub(crate) fn tool() -> Tool {
         codes::NOT_CONNECTED,
         codes::NOT_FOUND,
         codes::NO_EDITED_SCENE,
+        codes::CONFLICT,
         codes::SESSION_KIND_REJECTED,
         HEADLESS_ENGINE,
     ])

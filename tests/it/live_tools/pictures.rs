@@ -341,6 +341,32 @@ fn segments_are_of_their_bodies_while_others_come_and_go() {
 }
 
 #[test]
+fn no_picture_is_taken_of_a_view_that_is_drawn_for_another() {
+    if real_engine().is_none() {
+        return;
+    }
+    let project = Project::sample();
+    project.write("deep.tscn", DEEP);
+    project.set_main_scene("res://deep.tscn");
+    let display = Display::start();
+    let Some(game) = Engine::windowed_game(&project, &display) else { return };
+    let mut caller = Caller::of(&project);
+    at_rest(&mut caller, &json!({}), |picture| holds(picture, [255, 0, 0, 255]));
+    let passes = ("vision.capturePasses", json!({"passes": ["depth", "normal"]}));
+    for tool in ["viewport_capture_frame", "viewport_capture_passes"] {
+        let ask = if tool.ends_with("frame") { json!({}) } else { json!({"passes": ["color"]}) };
+        let refusal = super::refused::refused_beside(
+            &game,
+            passes.clone(),
+            &mut caller,
+            (tool, &ask),
+            "conflict",
+        );
+        assert_eq!(refusal["data"]["retry_after_ms"], 100, "{refusal}");
+    }
+}
+
+#[test]
 fn passes_tell_depth_normals_and_segments_and_leave_the_scene_alone() {
     if real_engine().is_none() {
         return;

@@ -83,7 +83,8 @@ impl Leash {
         if held.cut {
             return Err(Fault::Ended);
         }
-        held.stream = stream.try_clone().ok();
+        // What could not be cut would be waited for without an end.
+        held.stream = Some(stream.try_clone().map_err(|_| Fault::Ended)?);
         Ok(())
     }
 

@@ -218,9 +218,11 @@ impl Teller<'_> {
             frame.scopes = Some(self.tell_scopes(client, &told, frame.index == 0)?);
         }
         match ids.first() {
-            Some(first) if sure > 1 && frames.len() > 1 => self.scopes(client, *first).map(drop),
-            _ => Ok(()),
+            // All is told by then.
+            Some(first) if sure > 1 && frames.len() > 1 => _ = self.scopes(client, *first),
+            _ => {}
         }
+        Ok(())
     }
 
     /// Has the game send a frame's variables, and waits for them; whether they have come, where that is seen.

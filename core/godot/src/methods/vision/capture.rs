@@ -8,6 +8,7 @@ pub(super) mod store;
 pub(super) mod view;
 
 use std::{
+    cell::Cell,
     sync::{
         Arc,
         mpsc::{self, TryRecvError},
@@ -27,7 +28,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use self::{isolation::Isolation, main_screen::MainScreen, store::Capture};
-use crate::{methods::Begun, refuse, waiting::Until};
+use crate::{
+    methods::{Begun, runtime::active::Active},
+    refuse,
+    waiting::Until,
+};
 
 /// Frames after which what was changed for a picture has been drawn.
 pub(super) const FRAMES: u64 = 3;
@@ -134,15 +139,33 @@ pub(super) fn take(
     }))
 }
 
+thread_local! {
+    static STAGED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The turn of a picture for which something is drawn otherwise than usual: any other one would show that, too.
+///
+/// # Errors
+/// `conflict` (409) while another has it.
+pub(super) fn turn() -> Result<Active, BridgeError> {
+    Active::begin(&STAGED).ok_or_else(|| {
+        let message = "another picture is being taken, for which the view is drawn otherwise";
+        refuse::conflict("conflict", message).with("retry_after_ms", 100)
+    })
+}
+
 /// What is other than usual while a picture is taken. Dropped, it is as before.
 struct Staged {
     screen: Option<MainScreen>,
     isolation: Option<Isolation>,
+    /// Given on when all of it is as before.
+    _turn: Active,
 }
 
 impl Staged {
     /// Sets up what a picture needs; none where it needs nothing.
     fn of(look: &Look, kind: SessionKind) -> Result<Option<Self>, BridgeError> {
+        let turn = turn()?;
         let name = look.camera_identifier.as_deref();
         let screen = look.select_main_screen.then(|| MainScreen::select(name));
         let isolation = match &look.isolated {
@@ -153,7 +176,7 @@ impl Staged {
             None => None,
         };
         let needs = screen.is_some() || isolation.is_some();
-        Ok(needs.then_some(Staged { screen, isolation }))
+        Ok(needs.then_some(Staged { screen, isolation, _turn: turn }))
     }
 
     /// Puts everything back, and says what was done.

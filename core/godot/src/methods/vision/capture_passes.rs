@@ -25,7 +25,7 @@ use self::{
 };
 use super::capture::{self, FRAMES, main_screen::MainScreen, view};
 use crate::{
-    methods::{Begun, Context},
+    methods::{Begun, Context, runtime::active::Active},
     node_path,
     params::{self, Params},
     refuse,
@@ -81,6 +81,7 @@ pub(crate) fn run(context: &Context, params: &Params) -> Begun {
     let kind = context.kind;
     check(&args, kind)?;
     capture::check_display(kind)?;
+    let turn = capture::turn()?;
     let name = (kind == SessionKind::Editor).then_some(VIEW);
     let screen = args.select_main_screen.then(|| MainScreen::select(name));
     let (view, view_name) = view::find(kind, name)?;
@@ -88,7 +89,8 @@ pub(crate) fn run(context: &Context, params: &Params) -> Begun {
     let scene = Scene::walk(kind)?;
     let far =
         args.depth_far.or_else(|| scene.farthest(&camera)).unwrap_or_else(|| camera.get_far());
-    let passes = Passes { kind, view, view_name, camera, scene, far, screen, asked: args.passes };
+    let asked = args.passes;
+    let passes = Passes { kind, view, view_name, camera, scene, far, screen, asked, _turn: turn };
     Ok(passes.begin())
 }
 
@@ -133,6 +135,7 @@ struct Passes {
     far: f32,
     screen: Option<MainScreen>,
     asked: Vec<Pass>,
+    _turn: Active,
 }
 
 impl Passes {
@@ -152,7 +155,8 @@ impl Passes {
                 return None;
             }
             if let Some((stage, _)) = staged.take() {
-                let taken = passes.as_ref()?.take(drawn.len());
+                let passes = passes.as_ref()?;
+                let taken = passes.check_camera().and_then(|()| passes.take(drawn.len()));
                 // What was drawn otherwise is drawn as it was from here on, whatever the picture came to.
                 drop(stage);
                 match taken {
@@ -177,9 +181,18 @@ impl Passes {
         Stage::set(pass, &self.view, &self.camera, &self.scene, self.far)
     }
 
-    /// A game may free its camera in any frame.
+    /// A game may free its camera in any frame, or look through another one.
     fn check_camera(&self) -> Result<(), BridgeError> {
-        if self.camera.is_instance_valid() { Ok(()) } else { Err(no_camera()) }
+        if !self.camera.is_instance_valid() {
+            return Err(no_camera());
+        }
+        let looks_through = self.view.is_instance_valid()
+            && self.view.get_camera_3d().is_some_and(|camera| camera == self.camera);
+        if looks_through {
+            return Ok(());
+        }
+        let message = "the view looked through another camera while its passes were drawn";
+        Err(refuse::conflict("conflict", message).with("retry_after_ms", 0))
     }
 
     fn take(&self, at: usize) -> Result<Drawn, BridgeError> {
