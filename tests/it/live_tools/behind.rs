@@ -54,12 +54,12 @@ fn a_script_that_the_editor_holds_is_read_anew() {
 fn a_scene_in_a_tab_is_changed_only_where_nothing_can_be_lost() {
     let Some((project, engine, mut caller)) = opened() else { return };
     let before = project.text("held.tscn").unwrap();
+    caller.edits("scene_instantiate_node", json!({"node_type": "Node2D", "name": "Lost"}));
     let rename = json!({"in_scene": "res://held.tscn", "target_node": "Old", "new_name": "Young"});
     let mut preview = rename.clone();
     preview["dry_run"] = true.into();
     let refusal = caller.refusal("scene_rename_node", preview);
-    let code = refusal["data"]["code"].as_str().unwrap();
-    assert!(["dirty_state_unavailable", "unsaved_changes"].contains(&code), "{refusal}");
+    assert_eq!(refusal["data"]["code"], super::code_of_unsaved(&engine), "{refusal}");
     assert_eq!(refusal["data"]["open_scenes"], json!(["res://held.tscn"]), "{refusal}");
     assert_eq!(refusal["data"]["retry_with"], json!({"discard_unsaved": true}), "{refusal}");
     assert_eq!(project.text("held.tscn").unwrap(), before);
@@ -70,7 +70,8 @@ fn a_scene_in_a_tab_is_changed_only_where_nothing_can_be_lost() {
     assert_eq!(held(&engine, "/root/Held/Young", "visible"), Ok(json!(true)));
     assert_eq!(held(&engine, "/root/Held/Old", "visible"), Err(404));
     // What the editor saves from now on has the new name, too.
-    assert!(caller.saved(&project, "held.tscn").contains("name=\"Young\""));
+    let saved = caller.saved(&project, "held.tscn");
+    assert!(saved.contains("name=\"Young\"") && !saved.contains("Lost"), "{saved}");
 }
 
 #[test]
