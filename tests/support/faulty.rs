@@ -17,7 +17,6 @@ use std::{
         mpsc::{self, Receiver},
     },
     thread,
-    time::{Duration, Instant},
 };
 
 use didi_wire::{
@@ -31,7 +30,7 @@ use rustix::{
 };
 use serde_json::{Value, json};
 
-use crate::{built_folder, scripted::descriptor, server::PATIENCE};
+use crate::{built_folder, process::state_of, scripted::descriptor, server::PATIENCE, until_ok};
 
 /// What goes wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -246,17 +245,10 @@ impl Drop for Faulty {
 /// # Panics
 /// When it is not in time.
 pub fn wait_for_state(pid: u32, states: &str, otherwise: &str) {
-    let end = Instant::now() + PATIENCE;
-    while !state_of(pid).is_some_and(|state| states.contains(state)) {
-        assert!(Instant::now() < end, "{otherwise}: {:?}", state_of(pid));
-        thread::sleep(Duration::from_millis(1));
-    }
-}
-
-/// The letter by which the system names what a process does.
-pub fn state_of(pid: u32) -> Option<char> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    stat.rsplit_once(')')?.1.trim_start().chars().next()
+    until_ok(PATIENCE, || match state_of(pid) {
+        Some(state) if states.contains(state) => Ok(()),
+        seen => Err(format!("{otherwise}: {seen:?}")),
+    });
 }
 
 /// A process by its number.

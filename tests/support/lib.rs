@@ -20,6 +20,7 @@ pub mod json;
 #[cfg(unix)]
 pub mod live;
 pub mod pipeline;
+pub mod process;
 pub mod project;
 pub mod redact;
 pub mod scripted;
@@ -37,9 +38,10 @@ use std::{
 pub use caller::Caller;
 pub use engine::{godot, stub_engine};
 pub use pipeline::Pipeline;
+pub use process::runs;
 pub use project::{Project, Tree};
 pub use server::{Closed, Launch, Server, modern};
-pub use wait::{runs, until, until_gone, until_ok};
+pub use wait::{until, until_gone, until_ok};
 
 /// Members of a refusal's data that say what fixes it.
 pub const REMEDIES: [&str; 10] = [

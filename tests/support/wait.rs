@@ -1,11 +1,11 @@
 //! Waiting for what comes by itself: looked for again and again, with a bound, never for a time alone.
 
 use std::{
-    fs, thread,
+    thread,
     time::{Duration, Instant},
 };
 
-use crate::server::PATIENCE;
+use crate::{process::runs, server::PATIENCE};
 
 /// Between two looks, so that who is waited for has the processor.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
@@ -31,12 +31,6 @@ pub fn until_ok<T>(span: Duration, mut look: impl FnMut() -> Result<T, String>) 
         }
         thread::sleep(BETWEEN_LOOKS);
     }
-}
-
-/// Whether a process runs; one that ended and was not asked after does not.
-pub fn runs(pid: u32) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
 }
 
 /// Waits for the end of a process.
