@@ -6,13 +6,13 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::Stdio,
     time::{Duration, Instant},
 };
 
 use didi_tests::{
-    Closed, Launch, Project, Server, didi, godot, live::sessions, runs, server::program_alone,
-    until_gone,
+    Closed, Launch, Project, Server, Signal, didi, godot, live::sessions, runs,
+    server::program_alone, signal, until_gone,
 };
 use serde_json::{Value, json};
 
@@ -132,14 +132,14 @@ impl Managed {
         tree
     }
 
-    fn signal(&mut self, name: &str) {
-        signal(self.pid(), name);
+    fn signal(&mut self, one: Signal) {
+        signal(self.pid(), one);
     }
 
     /// Kills the editor and waits until it is gone.
     fn kill_editor(&mut self) {
         let pid = self.pid();
-        signal(pid, "-KILL");
+        signal(pid, Signal::KILL);
         until_gone(pid);
     }
 
@@ -157,11 +157,6 @@ impl Managed {
             json!({"checkpoint_id": id, "confirmation_token": token}),
         )
     }
-}
-
-fn signal(pid: u32, name: &str) {
-    let sent = Command::new("kill").args([name, &pid.to_string()]).status().unwrap();
-    assert!(sent.success(), "{name} {pid}");
 }
 
 const SCENE: &str = "levels/meadow.tscn";
@@ -291,7 +286,7 @@ fn a_change_of_unknown_outcome_is_never_sent_again_and_settled_by_a_restore() {
     let id = good["recovery"]["checkpoint_id"].as_str().unwrap().to_owned();
     let tree = managed.tree();
     let pid = managed.pid();
-    managed.signal("-STOP");
+    managed.signal(Signal::STOP);
     let refused = managed.refused("scene_instantiate_node", new_node("Doubtful"));
     assert_eq!(refused["recovery"]["operation"]["outcome"], "failed_or_unknown", "{refused:#}");
     assert_eq!(refused["recovery"]["requires_reconciliation"], true, "{refused:#}");
@@ -306,7 +301,7 @@ fn a_change_of_unknown_outcome_is_never_sent_again_and_settled_by_a_restore() {
     let accept = json!({"accept_current_files": true});
     let early = managed.refused("runtime_checkpoint", accept.clone());
     assert_eq!(early["code"], "needs_reconciliation", "the editor still runs: {early:#}");
-    signal(pid, "-CONT");
+    signal(pid, Signal::CONT);
     let listed = managed.status();
     assert_eq!(listed["requires_reconciliation"], true, "{listed:#}");
     let unconfirmed = managed.refused("runtime_restore_checkpoint", json!({"checkpoint_id": id}));
@@ -330,10 +325,10 @@ fn uncertain_files_are_accepted_once_their_editor_is_gone() {
     let Some(mut managed) = Managed::ready() else { return };
     managed.done("scene_open", open());
     let pid = managed.pid();
-    managed.signal("-STOP");
+    managed.signal(Signal::STOP);
     let refused = managed.refused("scene_instantiate_node", new_node("Doubtful"));
     assert_eq!(refused["recovery"]["requires_reconciliation"], true, "{refused:#}");
-    signal(pid, "-KILL");
+    signal(pid, Signal::KILL);
     until_gone(pid);
     let read = managed.done("scene_get_hierarchy", json!({}));
     assert_eq!(read["execution_mode"], "live");

@@ -3,8 +3,9 @@
 use std::{fs, path::Path};
 
 use didi_tests::{
-    Launch, Project, Server, godot,
+    Launch, Project, Server, Signal, godot,
     live::{install, sessions},
+    signal,
 };
 use serde_json::{Value, json};
 
@@ -164,6 +165,5 @@ fn a_detached_game_stays_is_selected_and_is_driven() {
         Launch::over(project.root()).env("DIDI_SESSION_DIR", sessions(&project).path).start();
     let listed = next.call("runtime_list_sessions", json!({}));
     assert_eq!(listed["structuredContent"]["sessions"][0]["pid"], pid, "{listed}");
-    let status = std::process::Command::new("kill").arg(pid.to_string()).status().unwrap();
-    assert!(status.success());
+    signal(pid.try_into().unwrap(), Signal::TERM);
 }

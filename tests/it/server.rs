@@ -186,14 +186,14 @@ fn an_idle_server_ends_at_once_and_well() {
     assert!(closed.rest.is_empty(), "{closed:?}");
 }
 
+#[cfg(unix)]
 #[test]
 fn a_termination_signal_takes_the_same_way_out() {
     let project = Project::sample();
     let mut server = stubbed(&project, WITH_CHILD);
     server.ask("tools/call", modern(json!({"name": "project_export", "arguments": export()})));
     let (engine, child) = (pid(&project.file("engine.pid")), pid(&project.file("child.pid")));
-    let killed = std::process::Command::new("kill").arg(server.pid().to_string()).status();
-    assert!(killed.unwrap().success());
+    didi_tests::signal(server.pid(), didi_tests::Signal::TERM);
     server.wait_for_exit();
     until_gone(engine);
     until_gone(child);
@@ -321,13 +321,13 @@ fn two_servers_on_one_project_lose_no_change() {
     assert_eq!(keys["structuredContent"]["total"], 40, "{keys}");
 }
 
+#[cfg(unix)]
 #[test]
 fn a_probe_leaves_nothing_behind() {
     let project = Project::empty();
     let mut server = Server::over_project(&project.root());
     server.request("server/discover", json!({}));
-    let killed = std::process::Command::new("kill").arg(server.pid().to_string()).status();
-    assert!(killed.unwrap().success());
+    didi_tests::signal(server.pid(), didi_tests::Signal::TERM);
     server.wait_for_exit();
     let left: Vec<_> =
         fs::read_dir(project.root()).unwrap().map(|one| one.unwrap().file_name()).collect();

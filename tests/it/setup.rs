@@ -7,7 +7,6 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    time::{Duration, Instant},
 };
 
 use didi_tests::{
@@ -653,11 +652,9 @@ fn people_get_lines() {
 /// Ends a process and waits until it is gone.
 #[cfg(unix)]
 fn end_process(pid: &str) {
-    let _ = Command::new("kill").args(["-KILL", pid]).status();
-    let end = Instant::now() + Duration::from_secs(30);
-    while Path::new("/proc").join(pid).join("exe").exists() && Instant::now() < end {
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    let pid = pid.parse().unwrap();
+    didi_tests::signal(pid, didi_tests::Signal::KILL);
+    didi_tests::until_gone(pid);
 }
 
 #[cfg(unix)]
@@ -744,7 +741,7 @@ fn a_library_that_the_system_does_not_load_is_told() {
 #[cfg(unix)]
 #[test]
 fn an_editor_is_told_as_it_is() {
-    use didi_tests::{Launch, live};
+    use didi_tests::{Launch, Signal, live, signal};
     let project = Project::sample();
     let Some(editor) = live::Engine::editor(&project) else { return };
     let sessions = live::sessions(&project).path;
@@ -770,13 +767,9 @@ fn an_editor_is_told_as_it_is() {
     let seen = doctor();
     assert!(seen.contains("is held by a client"), "{seen}");
     server.close();
-    let signal = |name: &str| {
-        let sent = Command::new("kill").args([name, &pid]).status().unwrap();
-        assert!(sent.success());
-    };
-    signal("-STOP");
+    signal(editor.pid(), Signal::STOP);
     let seen = doctor();
-    signal("-CONT");
+    signal(editor.pid(), Signal::CONT);
     assert!(seen.contains("editor_unresponsive"), "{seen}");
     let seen = doctor();
     assert!(seen.contains("answers"), "it is not harmed: {seen}");

@@ -26,7 +26,7 @@ use didi_wire::{
 };
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
-    process::{Pid, Signal, getpid, kill_process},
+    process::{Signal, getpid, kill_process},
 };
 use serde_json::{Value, json};
 
@@ -193,7 +193,7 @@ impl Faulty {
     /// # Panics
     /// When the system refuses.
     pub fn signal(&self, signal: Signal) {
-        kill_process(pid_of(self.pid()), signal).expect("it is this process's child");
+        crate::signal(self.pid(), signal);
     }
 
     /// Waits for the end of a killed one.
@@ -249,14 +249,6 @@ pub fn wait_for_state(pid: u32, states: &str, otherwise: &str) {
         Some(state) if states.contains(state) => Ok(()),
         seen => Err(format!("{otherwise}: {seen:?}")),
     });
-}
-
-/// A process by its number.
-///
-/// # Panics
-/// When the number is none.
-pub fn pid_of(number: u32) -> Pid {
-    i32::try_from(number).ok().and_then(Pid::from_raw).expect("a process has a number")
 }
 
 /// What all connections of the process share.

@@ -39,6 +39,8 @@ pub use caller::Caller;
 pub use engine::{godot, stub_engine};
 pub use pipeline::Pipeline;
 pub use process::runs;
+#[cfg(unix)]
+pub use process::{Signal, signal};
 pub use project::{Project, Tree};
 pub use server::{Closed, Launch, Server, modern};
 pub use wait::{until, until_gone, until_ok};

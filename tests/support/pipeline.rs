@@ -145,8 +145,7 @@ impl Pipeline {
     /// When no signal can be sent.
     #[cfg(unix)]
     pub fn terminate(&mut self) -> ExitStatus {
-        let killed = std::process::Command::new("kill").arg(self.server.pid().to_string()).status();
-        assert!(killed.expect("`kill` runs").success());
+        crate::signal(self.server.pid(), crate::Signal::TERM);
         self.server.wait_for_exit()
     }
 

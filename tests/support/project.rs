@@ -151,7 +151,7 @@ impl Drop for Project {
         #[cfg(unix)]
         for pid in self.processes() {
             // It may have ended meanwhile.
-            let _ = rustix::process::kill_process(crate::faulty::pid_of(pid), Signal::KILL);
+            let _ = rustix::process::kill_process(crate::process::pid_of(pid), Signal::KILL);
         }
     }
 }

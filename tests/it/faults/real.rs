@@ -7,12 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use didi_tests::{
-    Project, Server,
-    faulty::{pid_of, wait_for_state},
-    live::Engine,
-};
-use rustix::process::{Signal, kill_process};
+use didi_tests::{Project, Server, Signal, faulty::wait_for_state, live::Engine};
 use serde_json::{Value, json};
 
 use super::{
@@ -264,7 +259,7 @@ impl Site {
     }
 
     fn signal(&self, signal: Signal) {
-        kill_process(pid_of(self.engine.pid()), signal).expect("it is this process's child");
+        didi_tests::signal(self.engine.pid(), signal);
     }
 
     /// Compares what was made with what was told, ends everything, and looks for what is left.

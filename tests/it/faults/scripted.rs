@@ -6,11 +6,10 @@ use std::{
 };
 
 use didi_tests::{
-    Project, Server,
+    Project, Server, Signal,
     faulty::{Fault, Faulty, Plan, Point},
     live::sessions,
 };
-use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use super::{

@@ -2,7 +2,6 @@
 
 use std::{
     io::Write as _,
-    process::Command,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -11,9 +10,9 @@ use std::{
 };
 
 use didi_tests::{
-    Caller, Project,
+    Caller, Project, Signal,
     live::{Display, Engine, sessions},
-    until,
+    signal, until,
 };
 use didi_wire::{
     discovery::{self, DiagnosticCode},
@@ -60,15 +59,11 @@ fn a_stopped_engine_is_alive_and_goes_on_where_it_was() {
     let Some(engine) = Engine::game(&project) else { return };
     let mut client = engine.connect();
     client.done("runtime.getTree", json!({"max_depth": 0}));
-    let signal = |name: &str| {
-        let sent = Command::new("kill").args([name, &engine.pid().to_string()]).status().unwrap();
-        assert!(sent.success());
-    };
-    signal("-STOP");
+    signal(engine.pid(), Signal::STOP);
     let identity = &engine.descriptor().identity;
     assert_eq!(liveness(identity.pid, identity.started_at_ms), Liveness::Alive);
     let waiting = thread::spawn(move || client.done("runtime.getTree", json!({"max_depth": 0})));
-    signal("-CONT");
+    signal(engine.pid(), Signal::CONT);
     assert_eq!(waiting.join().unwrap()["node_count"], 1);
 }
 

@@ -266,14 +266,14 @@ fn a_result_that_can_not_be_written_is_a_general_failure() {
 #[cfg(unix)]
 #[test]
 fn a_signal_ends_the_waiting_with_its_own_code() {
-    use rustix::process::{Pid, Signal, kill_process};
+    use didi_tests::Signal;
     for (signal, exit) in [(Signal::HUP, 129), (Signal::INT, 130), (Signal::TERM, 143)] {
         let unity = Unity::running(|_, _| Act::Stall);
         // Whoever runs the tests may have all of them ignore a signal.
         let mut plain = through("env", &["--default-signal"], &unity.command(PING));
         let mut running = plain.stdout(Stdio::null()).spawn().unwrap();
         unity.wait_for("/api/exec");
-        kill_process(Pid::from_raw(running.id().try_into().unwrap()).unwrap(), signal).unwrap();
+        didi_tests::signal(running.id(), signal);
         assert_eq!(running.wait().unwrap().code(), Some(exit));
         assert_eq!(unity.execs(), 1);
     }
@@ -298,7 +298,7 @@ fn through(program: &str, args: &[&str], plain: &Command) -> Command {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_signal_that_is_ignored_from_the_start_ends_nothing() {
-    use rustix::process::{Pid, Signal, kill_process};
+    use didi_tests::Signal;
     let (hung_up, gate) = mpsc::channel();
     let gate = Mutex::new(gate);
     let unity = Unity::running(move |_, _| {
@@ -309,7 +309,7 @@ fn a_signal_that_is_ignored_from_the_start_ends_nothing() {
     let mut shielded = through("sh", &shield, &unity.command(PING));
     let mut running = shielded.stdout(Stdio::null()).spawn().unwrap();
     unity.wait_for("/api/exec");
-    kill_process(Pid::from_raw(running.id().try_into().unwrap()).unwrap(), Signal::HUP).unwrap();
+    didi_tests::signal(running.id(), Signal::HUP);
     hung_up.send(()).unwrap();
     assert_eq!(running.wait().unwrap().code(), Some(0));
 }
