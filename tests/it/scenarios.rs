@@ -11,9 +11,7 @@ use serde_json::{Value, json};
 
 const PLAYER: &str = "extends Node2D\n\nvar speed := 120.0\n\nfunc _ready():\n\tprint(\"ready to go\")\n\n\
     func _physics_process(delta):\n\tif Input.is_action_pressed(\"go\"):\n\t\tposition.x += speed * delta\n";
-const SCENE: &str = "[gd_scene load_steps=2 format=3]\n\n[ext_resource type=\"Script\" path=\"res://player.gd\" id=\"1\"]\n\n\
-    [node name=\"Player\" type=\"Node2D\"]\nscript = ExtResource(\"1\")\n";
-const SETTINGS: &str = "config_version=5\n\n[application]\n\nconfig/name=\"Walk\"\nrun/main_scene=\"res://walk.tscn\"\n\n\
+const SETTINGS: &str = "config_version=5\n\n[application]\n\nconfig/name=\"Walk\"\nrun/main_scene=\"res://player.tscn\"\n\n\
     [input]\n\ngo={\n\"deadzone\": 0.5,\n\"events\": []\n}\n";
 
 /// A game in which one node walks while an action is held, with the addon, and a server over it.
@@ -21,8 +19,7 @@ fn walk() -> Option<(Project, Server)> {
     let engine = godot()?;
     let project = Project::empty();
     project.write("res://project.godot", SETTINGS);
-    project.write("res://player.gd", PLAYER);
-    project.write("res://walk.tscn", SCENE);
+    project.write_scripted("Player", "Node2D", PLAYER);
     install(&project);
     let server = Launch::over(project.root())
         .env("GODOT_BIN", engine)
@@ -32,7 +29,7 @@ fn walk() -> Option<(Project, Server)> {
 }
 
 fn scenario(name: &str, steps: Value) -> Value {
-    json!({"name": name, "scene_path": "res://walk.tscn", "steps": steps})
+    json!({"name": name, "scene_path": "res://player.tscn", "steps": steps})
 }
 
 fn error(result: &Value) -> Value {
@@ -73,7 +70,7 @@ fn a_behaviour_that_is_there_is_proven_and_recorded() {
     assert_eq!((&report["frames"], &report["game"]["started_paused"]), (&json!(130), &json!(true)));
     assert_eq!(report["teardown"]["ok"], true, "{report}");
     let files: Vec<&String> = report["files"].as_object().unwrap().keys().collect();
-    assert_eq!(files, ["res://player.gd", "res://project.godot", "res://walk.tscn"]);
+    assert_eq!(files, ["res://player.gd", "res://player.tscn", "res://project.godot"]);
     assert_eq!(record(&project, "walks")["verdict"], "pass");
     nothing_left(&project);
 }

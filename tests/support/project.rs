@@ -117,6 +117,20 @@ impl Project {
         fs::write(&file, text).expect("the file can be written");
     }
 
+    /// Writes a scene of one node of a type, with its script: both files have the node's name in lower case.
+    ///
+    /// # Panics
+    /// When they can't be written.
+    pub fn write_scripted(&self, node: &str, kind: &str, script: impl AsRef<[u8]>) {
+        let name = node.to_lowercase();
+        self.write(&format!("{name}.gd"), script);
+        let scene = format!(
+            "[gd_scene load_steps=2 format=3]\n\n[ext_resource type=\"Script\" path=\"res://{name}.gd\" id=\"1\"]\n\n\
+             [node name=\"{node}\" type=\"{kind}\"]\nscript = ExtResource(\"1\")\n"
+        );
+        self.write(&format!("{name}.tscn"), scene);
+    }
+
     /// Has the game begin in another scene.
     ///
     /// # Panics

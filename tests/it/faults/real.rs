@@ -54,8 +54,6 @@ struct Site {
 }
 
 const GAME: &str = "config_version=5\n\n[application]\n\nrun/main_scene=\"res://record.tscn\"\n";
-const RECORD: &str = "[gd_scene load_steps=2 format=3]\n\n[ext_resource type=\"Script\" path=\"res://record.gd\" id=\"1\"]\n\n\
-    [node name=\"Record\" type=\"Node\"]\nscript = ExtResource(\"1\")\n";
 const RECORDER: &str = "extends Node\n\nvar file := FileAccess.open(\"res://record.txt\", FileAccess.READ_WRITE)\n\n\
     func _input(event):\n\tif event is InputEventKey:\n\t\tfile.seek_end()\n\t\tfile.store_line(str(event.unicode))\n\t\tfile.flush()\n";
 
@@ -63,8 +61,7 @@ const RECORDER: &str = "extends Node\n\nvar file := FileAccess.open(\"res://reco
 pub(super) fn faults_of_a_game(count: usize, mut random: Random) -> Tally {
     let project = Project::empty();
     project.write("project.godot", GAME);
-    project.write("record.tscn", RECORD);
-    project.write("record.gd", RECORDER);
+    project.write_scripted("Record", "Node", RECORDER);
     project.write("record.txt", "");
     let key = |number: usize| {
         let event = json!({"type": "key", "unicode": number, "pressed": true});

@@ -110,14 +110,10 @@ fn a_reload_finds_what_was_written_behind_the_editor() {
 #[test]
 fn the_editor_holds_what_the_file_says_after_a_refresh() {
     let project = Project::sample();
-    project.write(
-        "held.gd",
+    project.write_scripted(
+        "Held",
+        "Node2D",
         "@tool\nextends Node2D\n\nconst SAYS := \"old\"\n\n@export var told := SAYS\n",
-    );
-    project.write(
-        "held.tscn",
-        "[gd_scene load_steps=2 format=3]\n\n[ext_resource type=\"Script\" path=\"res://held.gd\" id=\"1\"]\n\n\
-         [node name=\"Held\" type=\"Node2D\"]\nscript = ExtResource(\"1\")\n",
     );
     let Some(engine) = Engine::editor(&project) else { return };
     let mut client = engine.connect();

@@ -105,13 +105,12 @@ const ORPHANS: &str = "@tool\nextends Node\n\n\nfunc orphans() -> int:\n\
 fn a_node_that_is_made_for_a_preview_or_a_refusal_is_freed() {
     const TIMES: i64 = 40;
     let project = Project::sample();
-    project.write("orphans.gd", ORPHANS);
-    project.write("orphans.tscn", "[gd_scene load_steps=2 format=3]\n\n[ext_resource type=\"Script\" path=\"res://orphans.gd\" id=\"1\"]\n\n[node name=\"Root\" type=\"Node\"]\nscript = ExtResource(\"1\")\n");
+    project.write_scripted("Orphans", "Node", ORPHANS);
     let Some(engine) = Engine::editor(&project) else { return };
     let mut client = engine.connect();
     client.done("scene.open", json!({"scene_path": "res://orphans.tscn"}));
     let orphans = |client: &mut Client| {
-        let count = json!({"target_node": "/root/Root", "method_name": "orphans"});
+        let count = json!({"target_node": "/root/Orphans", "method_name": "orphans"});
         client.done("scene.callMethod", count)["returned"].as_i64().unwrap()
     };
     let before = orphans(&mut client);

@@ -74,15 +74,11 @@ fn an_editor_that_quits_leaves_nothing_behind() {
 #[test]
 fn a_reloaded_extension_opens_a_session_of_its_own() {
     let project = Project::sample();
-    project.write(
-        "again.gd",
+    project.write_scripted(
+        "Again",
+        "Node",
         "@tool\nextends Node\n\n@export var now := false:\n\tset(value):\n\t\tif value and Engine.is_editor_hint():\n\
          \t\t\tGDExtensionManager.reload_extension.call_deferred(\"res://addons/didi/didi.gdextension\")\n",
-    );
-    project.write(
-        "again.tscn",
-        "[gd_scene load_steps=2 format=3]\n\n[ext_resource type=\"Script\" path=\"res://again.gd\" id=\"1\"]\n\n\
-         [node name=\"Again\" type=\"Node\"]\nscript = ExtResource(\"1\")\n",
     );
     let Some(engine) = Engine::editor(&project) else { return };
     let mut client = engine.connect();

@@ -89,17 +89,13 @@ fn bad_clients_disturb_no_good_one() {
 #[test]
 fn every_line_of_many_threads_is_kept() {
     let project = Project::sample();
-    project.write(
-        "noise.gd",
+    project.write_scripted(
+        "Noise",
+        "Node",
         "extends Node\n\nfunc _ready():\n\tvar threads := []\n\tfor i in 8:\n\t\tvar thread := Thread.new()\n\
          \t\tthread.start(shout.bind(i))\n\t\tthreads.append(thread)\n\tfor thread in threads:\n\t\tthread.wait_to_finish()\n\
          \tprint(\"all said\")\n\nfunc shout(i):\n\tfor k in 100:\n\t\tprint(\"line %d of %d\" % [k, i])\n\
          \t\tif k % 20 == 0:\n\t\t\tpush_error(\"fault %d of %d\" % [k, i])\n",
-    );
-    project.write(
-        "noise.tscn",
-        "[gd_scene load_steps=2 format=3]\n\n[ext_resource type=\"Script\" path=\"res://noise.gd\" id=\"1\"]\n\n\
-         [node name=\"Noise\" type=\"Node\"]\nscript = ExtResource(\"1\")\n",
     );
     project.set_main_scene("res://noise.tscn");
     let Some(engine) = Engine::game(&project) else { return };

@@ -88,12 +88,7 @@ fn project() -> Project {
     for (name, kind, _) in cases() {
         writeln!(script, "@export_storage var {name}: {kind}").unwrap();
     }
-    project.write("every.gd", script);
-    project.write(
-        "every.tscn",
-        "[gd_scene load_steps=2 format=3]\n\n[ext_resource type=\"Script\" path=\"res://every.gd\" id=\"1\"]\n\n\
-         [node name=\"Every\" type=\"Node\"]\nscript = ExtResource(\"1\")\n",
-    );
+    project.write_scripted("Every", "Node", script);
     project
 }
 

@@ -45,12 +45,7 @@ const ASSERT: (u64, &str) = (28, "assert(here == Vector2.ZERO, \"too deep\")");
 /// A project whose game stops at errors.
 fn crashing() -> Project {
     let project = Project::sample();
-    project.write("crash.gd", CRASH);
-    project.write(
-        "crash.tscn",
-        "[gd_scene load_steps=2 format=3]\n\n[ext_resource type=\"Script\" path=\"res://crash.gd\" id=\"1\"]\n\n\
-         [node name=\"Crash\" type=\"Node\"]\nscript = ExtResource(\"1\")\n",
-    );
+    project.write_scripted("Crash", "Node", CRASH);
     project.set_main_scene("res://crash.tscn");
     project
 }

@@ -159,8 +159,7 @@ const HEADLESS: &str = "\n[editor]\n\nrun/main_run_args=\"--headless --ignore-er
 #[test]
 fn a_game_that_the_editor_starts_has_the_debug_hints() {
     let project = Project::sample();
-    project.write("hinted.gd", HINTED);
-    project.write("hinted.tscn", "[gd_scene load_steps=2 format=3]\n\n[ext_resource type=\"Script\" path=\"res://hinted.gd\" id=\"1\"]\n\n[node name=\"Hinted\" type=\"Node\"]\nscript = ExtResource(\"1\")\n");
+    project.write_scripted("Hinted", "Node", HINTED);
     project.set_main_scene("res://hinted.tscn");
     project.write("project.godot", project.text("project.godot").unwrap() + HEADLESS);
     let Some(engine) = Engine::editor(&project) else { return };

@@ -13,8 +13,7 @@ fn slow(function: &str, millis: u32) -> Project {
     let script = format!(
         "extends Node\n\n\nfunc {function}(_delta: float) -> void:\n\tOS.delay_msec({millis})\n"
     );
-    project.write("slow.gd", script);
-    project.write("slow.tscn", "[gd_scene load_steps=2 format=3]\n\n[ext_resource type=\"Script\" path=\"res://slow.gd\" id=\"1\"]\n\n[node name=\"Slow\" type=\"Node\"]\nscript = ExtResource(\"1\")\n");
+    project.write_scripted("Slow", "Node", script);
     project.set_main_scene("res://slow.tscn");
     project
 }
