@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 use didi_tests::{
     Launch, Project, Server,
     caller::refusal_of,
-    live::sessions,
-    live::until_free,
+    live::{sessions, until_free},
     modern,
     scripted::{Act, Scripted},
 };

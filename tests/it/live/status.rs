@@ -2,8 +2,7 @@
 
 use didi_tests::{
     Launch, Project, Server,
-    live::until_free,
-    live::{Engine, sessions},
+    live::{Engine, sessions, until_free},
     server::PATIENCE,
     until_ok,
 };

@@ -3,8 +3,7 @@
 
 use didi_tests::{
     Caller, Project,
-    live::START_LIMIT,
-    live::{Engine, ask_engine},
+    live::{Engine, START_LIMIT, ask_engine},
     until, until_ok,
 };
 use serde_json::{Value, json};
