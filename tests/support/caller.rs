@@ -92,6 +92,21 @@ impl Caller {
         refusal["data"]["code"].as_str().unwrap_or_default().to_owned()
     }
 
+    /// Calls what has to be refused as a preview and in earnest: the refusal, which is the same but for the session,
+    /// that of a preview names none.
+    ///
+    /// # Panics
+    /// When either succeeds, or they differ.
+    pub fn refusal_either_way(&mut self, tool: &str, mut arguments: Value) -> Value {
+        arguments["dry_run"] = true.into();
+        let mut preview = self.refusal(tool, arguments.clone());
+        arguments["dry_run"] = false.into();
+        let earnest = self.refusal(tool, arguments);
+        preview["data"]["session"] = earnest["data"]["session"].clone();
+        assert_eq!(preview, earnest, "{tool}: a preview is refused as the call is");
+        earnest
+    }
+
     /// An edit of the open scene: it leaves a save to be done.
     ///
     /// # Panics

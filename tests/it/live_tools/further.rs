@@ -66,6 +66,7 @@ fn an_autoload_and_an_action_are_removed_and_put_back() {
         ("project_set_input_action", json!({"action": "fly"})),
         ("project_set_setting", json!({"setting": "application/config/name", "value": "Other"})),
     ] {
+        // A setting's preview is made without the engine, and has other words for it.
         for dry_run in [true, false] {
             let mut ask = arguments.clone();
             ask["dry_run"] = dry_run.into();

@@ -151,12 +151,8 @@ fn an_open_scene_refuses_scripts_connections_tiles_and_libraries_that_do_not_fit
             "animation_library_slot",
         ),
     ] {
-        for dry_run in [true, false] {
-            let mut ask = arguments.clone();
-            ask["dry_run"] = dry_run.into();
-            let refusal = caller.refusal(tool, ask);
-            assert_eq!(refusal["data"]["code"], code, "{tool}, dry_run {dry_run}: {refusal}");
-        }
+        let refusal = caller.refusal_either_way(tool, arguments);
+        assert_eq!(refusal["data"]["code"], code, "{tool}: {refusal}");
     }
     assert_eq!(caller.saved(&project, "map.tscn"), before, "a refusal changes nothing");
     let call = json!({"target_node": "/root/Map", "property_name": "call"});
@@ -180,13 +176,9 @@ fn a_library_whose_file_has_changed_is_taken_anew_when_that_is_said() {
     let text = project.text("more.tres").unwrap();
     let longer = "resource_name = \"run\"\nlength = 7.5";
     project.write("more.tres", text.replace("resource_name = \"run\"", longer));
-    for dry_run in [true, false] {
-        let mut ask = library("Other");
-        ask["dry_run"] = dry_run.into();
-        let refusal = caller.refusal("anim_add_library", ask);
-        assert_eq!(refusal["data"]["code"], "animation_library_differs_from_disk", "{refusal}");
-        assert_eq!(refusal["data"]["retry_with"], json!({"reload_from_disk": true}), "{refusal}");
-    }
+    let refusal = caller.refusal_either_way("anim_add_library", library("Other"));
+    assert_eq!(refusal["data"]["code"], "animation_library_differs_from_disk", "{refusal}");
+    assert_eq!(refusal["data"]["retry_with"], json!({"reload_from_disk": true}), "{refusal}");
     let mut anew = library("Other");
     anew["reload_from_disk"] = true.into();
     let mut preview = anew.clone();
@@ -216,14 +208,12 @@ fn what_is_no_scene_or_lacks_a_part_is_not_instanced() {
         ("res://odd.tscn", "not_a_packed_scene"),
         ("res://lacks.tscn", "packed_scene_dependencies_missing"),
     ] {
-        for dry_run in [true, false] {
-            let ask = json!({"scene_path": scene, "dry_run": dry_run});
-            let refusal = caller.refusal("scene_instantiate_node", ask);
-            assert_eq!(refusal["data"]["code"], code, "{scene}, dry_run {dry_run}: {refusal}");
-            if code == "packed_scene_dependencies_missing" {
-                assert_eq!(refusal["data"]["missing"], json!(["res://nowhere.png"]), "{refusal}");
-                assert_eq!(refusal["data"]["next_call"]["tool"], "project_audit_assets");
-            }
+        let ask = json!({"scene_path": scene});
+        let refusal = caller.refusal_either_way("scene_instantiate_node", ask);
+        assert_eq!(refusal["data"]["code"], code, "{scene}: {refusal}");
+        if code == "packed_scene_dependencies_missing" {
+            assert_eq!(refusal["data"]["missing"], json!(["res://nowhere.png"]), "{refusal}");
+            assert_eq!(refusal["data"]["next_call"]["tool"], "project_audit_assets");
         }
     }
     assert_eq!(caller.saved(&project, "map.tscn"), before);
@@ -332,13 +322,8 @@ fn an_action_whose_entry_is_no_action_is_replaced_when_that_is_said() {
     let Some(_engine) = Engine::editor(&project) else { return };
     let mut caller = Caller::of(&project);
     let ask = json!({"action": "odd", "events": [{"type": "key", "physical_keycode": 32}]});
-    for dry_run in [true, false] {
-        let mut ask = ask.clone();
-        ask["dry_run"] = dry_run.into();
-        let refusal = caller.refusal("project_set_input_action", ask);
-        assert_eq!(refusal["data"]["code"], "malformed_input_map_entry", "{refusal}");
-    }
-    let refusal = caller.refusal("project_set_input_action", ask);
+    let refusal = caller.refusal_either_way("project_set_input_action", ask);
+    assert_eq!(refusal["data"]["code"], "malformed_input_map_entry", "{refusal}");
     let way = refusal["data"]["next_call"].clone();
     caller.done(way["tool"].as_str().unwrap(), way["arguments"].clone());
     let body = "var odd = ProjectSettings.get_setting(\"input/odd\")\nreturn odd.events.map(func(one): return one.physical_keycode)";
