@@ -4,12 +4,12 @@
 //!
 //! Spec: P-26, response economy; P-52, scenes; P-54, running games.
 
-use std::{collections::BTreeMap, thread, time::Instant};
+use std::{collections::BTreeMap, thread};
 
 use didi_tests::{
     Caller, Launch, Project, godot,
     live::{Display, Engine, ask_engine, sessions},
-    server::PATIENCE,
+    until,
 };
 use serde_json::{Value, json};
 
@@ -174,20 +174,16 @@ impl Author {
     /// Where the player stands in the game's window, in hundredths of it. Only the frame that shows it is paid for:
     /// how many come before depends on the machine.
     fn sees_the_player(&mut self) -> u32 {
-        let end = Instant::now() + PATIENCE;
-        loop {
+        until("the player in the picture", || {
             let before = self.caller.server.received_bytes();
             let result = self.caller.result("viewport_capture_frame", &json!({}));
             assert_eq!(result["isError"], false, "{result}");
             let picture = Picture::of(&result);
-            let red =
-                (0..100_u8).rev().find(|x| picture.at(usize::from(*x), 50) == [255, 0, 0, 255]);
-            if let Some(red) = red {
-                self.paid("viewport_capture_frame", before);
-                return red.into();
-            }
-            assert!(Instant::now() < end, "the player is not drawn");
-        }
+            let is_red = |x: &u8| picture.at(usize::from(*x), 50) == [255, 0, 0, 255];
+            let red = (0..100).rev().find(is_red)?;
+            self.paid("viewport_capture_frame", before);
+            Some(red.into())
+        })
     }
 }
 

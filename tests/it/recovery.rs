@@ -7,12 +7,12 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::Stdio,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use didi_tests::{
     Closed, Launch, Project, Server, Signal, didi, godot, live::sessions, runs,
-    server::program_alone, signal, until_gone,
+    server::program_alone, signal, until_gone, until_ok,
 };
 use serde_json::{Value, json};
 
@@ -64,16 +64,16 @@ impl Managed {
 
     fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let params = json!({"name": tool, "arguments": arguments});
-        // A deadline of the engine's is longer than the wait for a line.
         let id = self.server().ask("tools/call", params);
-        let end = Instant::now() + Duration::from_secs(400);
-        loop {
-            if let Some(answer) = self.server().answered(id) {
-                return answer["result"].clone();
-            }
-            assert!(Instant::now() < end, "`{tool}` is not answered: {}", self.server().log());
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        self.answer(id)["result"].clone()
+    }
+
+    /// The answer of a request. A deadline of the engine's is longer than the wait for a line.
+    fn answer(&mut self, id: u64) -> Value {
+        until_ok(Duration::from_secs(400), || {
+            let answer = self.server().answered(id);
+            answer.ok_or_else(|| format!("there is no answer: {}", self.server().log()))
+        })
     }
 
     fn done(&mut self, tool: &str, arguments: Value) -> Value {
@@ -493,14 +493,7 @@ fn a_read_of_a_resource_finds_a_lost_editor_too() {
     let Some(mut managed) = Managed::ready() else { return };
     managed.kill_editor();
     let id = managed.server().ask("resources/read", json!({"uri": "godot://editor/state"}));
-    let end = Instant::now() + Duration::from_secs(400);
-    let answer = loop {
-        if let Some(answer) = managed.server().answered(id) {
-            break answer;
-        }
-        assert!(Instant::now() < end, "it is not answered");
-        std::thread::sleep(Duration::from_millis(10));
-    };
+    let answer = managed.answer(id);
     assert!(answer.to_string().contains("\\\"execution_mode\\\":\\\"live\\\""), "{answer}");
     assert_eq!(managed.status()["automatic_restart_used"], true);
 }

@@ -245,14 +245,11 @@ impl Engine {
     /// # Panics
     /// When it does not end in time.
     pub fn wait(&mut self) -> Option<i32> {
-        let end = Instant::now() + START_LIMIT;
-        loop {
-            if let Some(status) = self.child.try_wait().expect("a child can be asked") {
-                return status.code();
-            }
-            assert!(Instant::now() < end, "the engine does not end:\n{}", self.log());
-            thread::sleep(Duration::from_millis(10));
-        }
+        let status = until_ok(START_LIMIT, || {
+            let ended = self.child.try_wait().expect("a child can be asked");
+            ended.ok_or_else(|| format!("the engine does not end:\n{}", self.log()))
+        });
+        status.code()
     }
 }
 

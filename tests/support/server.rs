@@ -16,7 +16,7 @@ use std::{
 
 use serde_json::{Map, Value, json};
 
-use crate::{built_folder, didi, pack_cache};
+use crate::{built_folder, didi, pack_cache, until_ok};
 
 /// Longest wait for one line, one log line or the end of the process.
 pub const PATIENCE: Duration = Duration::from_secs(30);
@@ -413,15 +413,11 @@ impl Server {
     /// # Panics
     /// When it does not end in time.
     pub fn wait_for_exit(&mut self) -> ExitStatus {
-        let deadline = Instant::now() + PATIENCE;
-        loop {
-            if let Some(status) = self.child.try_wait().expect("it is this process's child") {
-                return status;
-            }
-            assert!(Instant::now() < deadline, "the server did not end:\n{}", self.log());
-            // The system offers no bounded wait for a child.
-            thread::sleep(Duration::from_millis(2));
-        }
+        // The system offers no bounded wait for a child.
+        until_ok(PATIENCE, || {
+            let ended = self.child.try_wait().expect("it is this process's child");
+            ended.ok_or_else(|| format!("the server did not end:\n{}", self.log()))
+        })
     }
 }
 

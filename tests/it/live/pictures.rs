@@ -4,6 +4,7 @@ use didi_plugin_api::testkit::real_engine;
 use didi_tests::{
     Project,
     live::{Client, Display, Engine},
+    until,
 };
 use serde_json::{Value, json};
 
@@ -20,14 +21,10 @@ fn pixels(answer: &Value) -> (u32, u32, Vec<u8>) {
 
 /// Asks until the engine has drawn something.
 fn captured(client: &mut Client, mut is_drawn: impl FnMut(&[u8]) -> bool) -> (u32, u32, Vec<u8>) {
-    let end = std::time::Instant::now() + std::time::Duration::from_secs(30);
-    loop {
+    until("such a picture", || {
         let picture = pixels(&client.done("vision.captureViewport", json!({})));
-        if is_drawn(&picture.2) {
-            return picture;
-        }
-        assert!(std::time::Instant::now() < end, "nothing was drawn");
-    }
+        is_drawn(&picture.2).then_some(picture)
+    })
 }
 
 #[test]

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use didi_tests::{
     Project,
-    live::{Engine, ask_engine, has_file, install, sessions},
+    live::{Engine, START_LIMIT, ask_engine, has_file, install, sessions},
+    until_ok,
 };
 use didi_wire::{Identity, SessionKind, discovery, process};
 use serde_json::json;
@@ -86,16 +87,12 @@ fn a_reloaded_extension_opens_a_session_of_its_own() {
     let again = json!({"target_node": "/root/Again", "property_name": "now", "value": true});
     // The session ends with the extension, before or after it answers.
     drop(client.ask("scene.setProperty", again));
-    let end = std::time::Instant::now() + std::time::Duration::from_secs(60);
-    let second = loop {
+    let second = until_ok(START_LIMIT, || {
         let found = discovery::scan(&sessions(&project)).unwrap().sessions;
         let other = |one: &didi_wire::Descriptor| one.identity != engine.descriptor().identity;
-        if let Some(second) = found.into_iter().find(other) {
-            break second;
-        }
-        assert!(std::time::Instant::now() < end, "no second session:\n{}", engine.log());
-        std::thread::yield_now();
-    };
+        let second = found.into_iter().find(other);
+        second.ok_or_else(|| format!("there is no second session:\n{}", engine.log()))
+    });
     assert_eq!(second.identity.pid, engine.pid());
     assert!(!Path::new(&engine.descriptor().identity.endpoint).exists());
     let mut client = didi_tests::live::Client::of(&second);

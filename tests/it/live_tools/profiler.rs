@@ -1,8 +1,8 @@
 //! What bounds the frames of games that are slow in a known way.
 
-use std::{thread, time::Instant};
+use std::thread;
 
-use didi_tests::{Caller, Project, live::Engine, server::PATIENCE};
+use didi_tests::{Caller, Project, live::Engine, until};
 use serde_json::json;
 
 use super::refused::refused_beside;
@@ -80,19 +80,14 @@ fn a_game_that_ends_while_it_is_measured_is_said_to_have_ended() {
     let stops = thread::spawn(move || {
         // Until it is being measured; then it is stopped.
         let short = json!({"duration_ms": 0, "sample_count": 1});
-        let end = Instant::now() + PATIENCE;
-        while other.ask("runtime.readProfiler", short.clone()).is_ok() {
-            assert!(Instant::now() < end, "nobody measures");
-        }
+        until("another who measures", || other.ask("runtime.readProfiler", short.clone()).err());
         other.ask("runtime.stop", json!({"exit_code": 3})).is_ok()
     });
     // One of the two who measure comes first; the other asks again.
-    let refusal = loop {
+    let refusal = until("the end of the game", || {
         let refusal = caller.refusal("runtime_read_profiler", json!({"duration_ms": 5000}));
-        if refusal["data"]["code"] != "profiler_read_active" {
-            break refusal;
-        }
-    };
+        (refusal["data"]["code"] != "profiler_read_active").then_some(refusal)
+    });
     assert!(stops.join().unwrap());
     assert_eq!(engine.wait(), Some(3));
     let code = refusal["data"]["code"].as_str().unwrap();
