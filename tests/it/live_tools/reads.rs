@@ -190,3 +190,39 @@ fn a_setting_an_autoload_and_an_action_are_written_and_put_back() {
     caller.done("project_set_input_action", action(0.2, 68));
     assert_eq!(seen(&project), before);
 }
+
+/// Numbers of many digits, which a reader that rounds twice takes for their neighbours.
+const LONG: [f64; 5] = [
+    94.527_069_555_392_23,
+    23.308_445_025_757_262,
+    99.254_341_217_606_51,
+    12.088_995_980_580_641,
+    95.711_628_146_022_69,
+];
+
+/// A file that the editor itself saves says the shortest digits, which the engine may read as the number beside it; so the
+/// file is looked at where the server wrote it.
+#[test]
+fn a_number_of_many_digits_is_the_one_that_was_sent_to_its_last_bit() {
+    let project = Project::sample();
+    let call = |number: usize, value: f64| json!({"setting": format!("long/numbers/n{number}"), "value": value, "create": true});
+    let mut caller = Caller::of(&project);
+    for (number, value) in LONG.into_iter().enumerate() {
+        caller.answered("project_set_setting", call(number, value));
+    }
+    let said = ask_engine(
+        &project,
+        "var read = func(number): return ProjectSettings.get_setting(\"long/numbers/n%d\" % number)\n\
+         return range(5).map(func(number): return var_to_bytes(read.call(number)).slice(4).hex_encode())",
+    );
+    let bytes = LONG.map(|value| format!("{:016x}", value.to_bits().swap_bytes()));
+    assert_eq!(said, json!(bytes));
+    let Some(_engine) = Engine::editor(&project) else { return };
+    let mut caller = Caller::of(&project);
+    for (number, value) in LONG.into_iter().rev().enumerate() {
+        let call = call(number, value);
+        caller.done("project_set_setting", call.clone());
+        let read = caller.done("project_get_setting", json!({"setting": call["setting"]}));
+        assert_eq!(read["value"].as_f64().map(f64::to_bits), Some(value.to_bits()), "{value}");
+    }
+}
