@@ -32,8 +32,16 @@ impl Caller {
 
     /// Calls, and gives the result whatever it is.
     pub fn result(&mut self, tool: &str, arguments: &Value) -> Value {
-        let params = json!({"name": tool, "arguments": arguments});
-        self.server.request("tools/call", params)["result"].clone()
+        let [result] = self.results([(tool, arguments.clone())]);
+        result
+    }
+
+    /// Calls several tools without waiting for one before the next: the results, whatever they are.
+    pub fn results<const COUNT: usize>(&mut self, calls: [(&str, Value); COUNT]) -> [Value; COUNT] {
+        let asked = calls.map(|(name, arguments)| {
+            self.server.ask("tools/call", json!({"name": name, "arguments": arguments}))
+        });
+        asked.map(|id| self.server.answer(id)["result"].clone())
     }
 
     /// Calls what has to succeed, with an engine or without: its data.

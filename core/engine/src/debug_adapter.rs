@@ -145,11 +145,15 @@ impl Open {
 /// Lets the game that stands go on. Its end is the editor's to see.
 ///
 /// # Errors
-/// As [`read_stack`]; nothing was sent to the game then, unless it is [`Fault::Ended`] or [`Fault::Late`].
+/// As [`read_stack`]; nothing was sent to the game then, unless it is [`Fault::Unanswered`].
 pub fn resume(port: u16, known: &Known, end: Instant, leash: &Leash) -> Result<(), Fault> {
     let mut client = Client::connect(port, end, leash)?;
     frames(&mut client, known)?;
-    client.do_it("continue", json!({ "threadId": 1 }))
+    let command = "continue";
+    client.do_it(command, json!({ "threadId": 1 })).map_err(|fault| match fault {
+        Fault::Refused { .. } => fault,
+        _ => Fault::Unanswered { command },
+    })
 }
 
 /// All frames. The adapter forgets them when its last client goes, and is told them anew by the game on request.

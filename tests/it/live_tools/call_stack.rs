@@ -67,6 +67,9 @@ fn editor(project: &Project, port: u16) -> Option<Engine> {
     Engine::editor_with(project, &["--dap-port", &port.to_string()])
 }
 
+/// How often stacks are read at once.
+const ROUNDS: usize = 8;
+
 fn act(action: &str) -> Value {
     json!({ "action": action })
 }
@@ -183,7 +186,61 @@ fn a_script_error_stops_the_game_and_the_stack_names_file_line_and_locals() {
     assert_eq!((&ended["playing"], &ended["stopped"]), (&json!(false), &json!(false)), "{ended}");
     assert_eq!(engine.connect().done("editor.getState", json!({}))["is_playing"], false);
     assert_eq!(caller.refused("runtime_get_call_stack", json!({})), "no_debugged_game");
-    assert!(project.text("project.godot").is_some_and(|text| !text.contains("main_run_args")));
+}
+
+/// The run arguments of a project of which some are the game's own.
+const RUN_ARGUMENTS: &str = "--time-scale 2 -- --level=2";
+
+/// Writes down what the game was given.
+const GIVEN: &str = "extends Node\n\n\n\
+    func _ready() -> void:\n\
+    \tvar given := [Engine.time_scale, OS.get_cmdline_user_args(), DisplayServer.get_name()]\n\
+    \tFileAccess.open(\"res://given.txt\", FileAccess.WRITE).store_string(JSON.stringify(given))\n";
+
+#[test]
+fn a_game_that_is_played_gets_the_projects_arguments_and_they_are_kept() {
+    let project = Project::sample();
+    project.write_scripted("Given", "Node", GIVEN);
+    project.set_main_scene("res://given.tscn");
+    let Some(engine) = editor(&project, free_port()) else { return };
+    let mut caller = Caller::of(&project);
+    let set =
+        |setting: &str, value: Value| json!({"setting": setting, "value": value, "create": true});
+    let arguments = "editor/run/main_run_args";
+    caller.done("project_set_setting", set(arguments, RUN_ARGUMENTS.into()));
+    let before = project.text("project.godot").unwrap();
+    // Saved while the game is being started, and begun a second time.
+    let [played, saved, again] = caller.results([
+        ("runtime_control_debugger", act("play")),
+        ("project_set_setting", set("proof/beside", 1.into())),
+        ("runtime_control_debugger", act("play")),
+    ]);
+    assert_eq!(played["structuredContent"]["playing"], true, "{played}\n{}", engine.log());
+    assert_eq!(saved["isError"], false, "{saved}");
+    assert_eq!(refusal_of(&again)["data"]["code"], "game_already_playing", "{again}");
+    let given = until_ok(START_LIMIT, || project.text("given.txt").ok_or_else(|| engine.log()));
+    assert_eq!(given, "[2.0,[\"--level=2\"],\"headless\"]");
+    let after = project.text("project.godot").unwrap();
+    assert_eq!(after.replace("\n[proof]\n\nbeside=1\n", ""), before);
+    let read = caller.done("project_get_setting", json!({"setting": arguments}));
+    assert_eq!(read["value"], RUN_ARGUMENTS);
+    caller.done("runtime_control_debugger", act("stop"));
+}
+
+#[test]
+fn stacks_that_are_read_at_once_have_each_frames_own_variables() {
+    let project = crashing();
+    let Some(engine) = editor(&project, free_port()) else { return };
+    let mut caller = Caller::of(&project);
+    caller.done("runtime_control_debugger", act("play"));
+    let alone = stopped(&mut caller, &engine, &json!({}), 3);
+    let read = || ("runtime_get_call_stack", json!({}));
+    for _ in 0..ROUNDS {
+        for stack in caller.results([read(), read(), read()]) {
+            assert_eq!(stack["structuredContent"]["frames"], alone["frames"], "{stack}");
+        }
+    }
+    caller.done("runtime_control_debugger", act("stop"));
 }
 
 #[test]
@@ -225,6 +282,13 @@ fn a_project_without_a_main_scene_is_not_played() {
     let mut caller = Caller::of(&project);
     let told = caller.refusal("runtime_control_debugger", act("play"));
     assert_eq!(told["data"]["code"], "no_main_scene", "{told}");
+    for gone in ["res://gone.tscn", "uid://cnevergiven00"] {
+        let main = json!({"setting": "application/run/main_scene", "value": gone, "create": true});
+        caller.done("project_set_setting", main);
+        let told = caller.refusal("runtime_control_debugger", act("play"));
+        assert_eq!(told["data"]["code"], "no_main_scene", "{told}");
+        assert!(told["message"].as_str().is_some_and(|why| why.contains(gone)), "{told}");
+    }
 }
 
 /// Speaks as an adapter of an editor whose game stands elsewhere.

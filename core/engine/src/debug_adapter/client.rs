@@ -47,6 +47,12 @@ pub enum Fault {
         /// The adapter's word for it.
         why: String,
     },
+    /// A request that does something was sent, and no answer to it came: whether it was done is not known.
+    #[error("`{command}` was sent, and no answer came")]
+    Unanswered {
+        /// The request.
+        command: &'static str,
+    },
     /// What it tells is not of the game that it is asked about.
     #[error("it tells of another game than this editor's")]
     Foreign,

@@ -339,6 +339,25 @@ fn the_stack_of_another_game_is_not_told_and_that_game_not_let_go() {
 }
 
 #[test]
+fn what_became_of_a_request_that_was_not_answered_is_not_guessed() {
+    let resumed = |adapter: &Adapter| {
+        let end = Instant::now() + Duration::from_millis(500);
+        resume(adapter.port, &Known::default(), end, &Leash::default()).unwrap_err()
+    };
+    let silent = Adapter::serve(|request| match request["command"].as_str().unwrap() {
+        "continue" => vec![],
+        _ => standing(request),
+    });
+    assert_eq!(resumed(&silent).to_string(), "`continue` was sent, and no answer came");
+    let before = Adapter::serve(|request| match request["command"].as_str().unwrap() {
+        "stackTrace" => vec![],
+        _ => standing(request),
+    });
+    assert!(matches!(resumed(&before), Fault::Late));
+    assert!(!before.asked().contains(&"continue".to_owned()));
+}
+
+#[test]
 fn a_game_that_stands_outside_of_scripts_has_no_frames() {
     let adapter = Adapter::serve(|request| match request["command"].as_str().unwrap() {
         "stackTrace" => vec![reply(request, json!({"stackFrames": []}))],

@@ -7,6 +7,7 @@ pub(crate) mod eval_gdscript;
 pub(crate) mod explore_scene;
 pub(crate) mod get_call_stack;
 pub(crate) mod get_tree;
+pub(crate) mod headless_run;
 pub(crate) mod held_input;
 pub(crate) mod inject_input;
 pub(crate) mod read_profiler;

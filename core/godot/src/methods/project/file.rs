@@ -9,7 +9,7 @@ use godot::{
     prelude::*,
 };
 
-use crate::{json, refuse};
+use crate::{json, methods::runtime::headless_run, refuse};
 
 const FILE: &str = "res://project.godot";
 
@@ -90,7 +90,7 @@ pub(super) fn store(setting: &str, value: &Variant) -> Result<(), BridgeError> {
     let writable = OpenOptions::new().append(true).open(&path);
     let saved = if writable.is_ok() {
         settings.set_setting(setting, value);
-        settings.save()
+        headless_run::aside(|| settings.save())
     } else {
         Error::ERR_FILE_CANT_WRITE
     };

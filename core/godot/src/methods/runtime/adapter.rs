@@ -4,27 +4,35 @@
 //! while it writes to a client that does not read, so the client reads from beside them.
 
 use std::{
+    cell::Cell,
     sync::mpsc::{self, Receiver, SyncSender, TryRecvError},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
 use didi_engine::debug_adapter::{Fault, Known, Leash};
-use didi_wire::BridgeError;
+use didi_wire::{BridgeError, Outcome};
 use serde_json::json;
 
 use crate::{
     debugger::{self, Game},
     methods::editor::get_protocol_servers,
+    methods::runtime::active::Active,
     refuse,
 };
 
-/// How long a conversation may take; less than the main thread's deadline.
+/// How long a conversation may take, and the wait for its turn with it; less than the main thread's deadline.
 const LIMIT: Duration = Duration::from_secs(12);
 
 /// How long the editor may take to be told the stack, for which it asks the game when that stops. By the stack that it
 /// was told, the adapter is known to be its own.
 const TOLD_LIMIT: Duration = Duration::from_secs(3);
+
+thread_local! {
+    /// Whether a conversation goes on. The adapter takes variables that come for those of the frame that was asked for last,
+    /// so two would get each other's.
+    static TALKS: Cell<bool> = const { Cell::new(false) };
+}
 
 /// What is said in a conversation: with what the editor knows, until a deadline, on a leash. It tells what came of it,
 /// and may stay connected then.
@@ -37,29 +45,34 @@ pub(super) type Tell<T> = SyncSender<Result<T, Fault>>;
 pub(super) struct Talk<T> {
     /// Until it has begun.
     words: Option<Words<T>>,
+    /// From its begin on.
+    active: Option<Active>,
     said: Option<Receiver<Result<T, Fault>>>,
     leash: Leash,
     thread: Option<JoinHandle<()>>,
-    begun: Instant,
+    made: Instant,
+    /// The stop that it is about.
+    turns: u64,
 }
 
 impl<T: Send + 'static> Talk<T> {
-    /// One that begins when the editor knows which stack to expect.
+    /// One that begins when the editor knows which stack to expect, and no other goes on.
     pub(super) fn of(words: impl FnOnce(Known, Instant, &Leash, Tell<T>) + Send + 'static) -> Self {
         Talk {
             words: Some(Box::new(words)),
+            active: None,
             said: None,
             leash: Leash::default(),
             thread: None,
-            begun: Instant::now(),
+            made: Instant::now(),
+            turns: debugger::turns(),
         }
     }
 
     /// Looks once a frame: what came of it, once it has ended.
     pub(super) fn poll(&mut self) -> Option<Result<T, BridgeError>> {
-        if let Some(words) =
-            self.words.take_if(|_| debugger::is_told() || self.begun.elapsed() >= TOLD_LIMIT)
-            && let Err(error) = self.begin(words)
+        if self.words.is_some()
+            && let Err(error) = self.begin_in_turn()
         {
             return Some(Err(error));
         }
@@ -70,9 +83,34 @@ impl<T: Send + 'static> Talk<T> {
         }
     }
 
-    fn begin(&mut self, words: Words<T>) -> Result<(), BridgeError> {
+    /// Lets the next one begin, while this one stays connected.
+    pub(super) fn make_way(&mut self) {
+        self.active = None;
+    }
+
+    /// Whether the game has stopped or gone on since it was made.
+    pub(super) fn is_past(&self) -> bool {
+        debugger::turns() != self.turns
+    }
+
+    fn begin_in_turn(&mut self) -> Result<(), BridgeError> {
+        if self.is_past() {
+            return Err(went_on());
+        }
+        if !debugger::is_told() && self.made.elapsed() < TOLD_LIMIT {
+            return Ok(());
+        }
+        self.active = Active::begin(&TALKS);
+        if self.active.is_some() {
+            return self.begin();
+        }
+        if self.made.elapsed() < LIMIT { Ok(()) } else { Err(failed("another call reads there")) }
+    }
+
+    fn begin(&mut self) -> Result<(), BridgeError> {
+        let Some(words) = self.words.take() else { return Ok(()) };
         let (tell, said) = mpsc::sync_channel(1);
-        let (known, end, leash) = (debugger::known(), self.begun + LIMIT, self.leash.clone());
+        let (known, end, leash) = (debugger::known(), self.made + LIMIT, self.leash.clone());
         let thread = thread::Builder::new()
             .name("didi adapter".into())
             .spawn(move || words(known, end, &leash, tell))
@@ -135,8 +173,7 @@ fn runs() -> BridgeError {
 
 /// The game went on while it was looked at.
 pub(super) fn went_on() -> BridgeError {
-    refuse::conflict("game_not_stopped", "the game went on while its stack was read")
-        .with("retry_after_ms", 0)
+    where_it_is(refuse::conflict("game_not_stopped", "the game went on meanwhile"))
 }
 
 fn refused(fault: &Fault) -> BridgeError {
@@ -144,11 +181,25 @@ fn refused(fault: &Fault) -> BridgeError {
         Fault::Unreachable { .. } | Fault::Foreign | Fault::Unreadable => {
             unavailable(&fault.to_string())
         }
-        Fault::Ended | Fault::Late | Fault::Refused { .. } => {
-            let message = format!("the debug adapter told nothing: {fault}");
-            BridgeError::new(502, "debug_adapter_failed", message).with("retry_after_ms", 1000)
-        }
+        Fault::Ended | Fault::Late | Fault::Refused { .. } => failed(&fault.to_string()),
+        Fault::Unanswered { .. } => unknown(&fault.to_string()),
     }
+}
+
+fn failed(why: &str) -> BridgeError {
+    let message = format!("the debug adapter told nothing: {why}");
+    BridgeError::new(502, "debug_adapter_failed", message).with("retry_after_ms", 1000)
+}
+
+/// What the game was told to do may be done or not, so the same call again could do it twice.
+pub(super) fn unknown(message: &str) -> BridgeError {
+    let error = BridgeError::new(502, "debug_adapter_failed", message);
+    where_it_is(error.with("outcome", Outcome::Unknown.as_str()))
+}
+
+fn where_it_is(error: BridgeError) -> BridgeError {
+    let reason = "tells whether the game stands now, and where";
+    refuse::next_call(error, "runtime_get_call_stack", json!({}), reason)
 }
 
 fn unavailable(why: &str) -> BridgeError {

@@ -54,24 +54,21 @@ pub(crate) fn run(_context: &Context, params: &Params) -> Begun {
             Err(fault) => drop(tell.send(Err(fault))),
         }
     });
-    Ok(Box::new(Reading { talk: Some(talk), turns: debugger::turns() }))
+    Ok(Box::new(Reading(Some(talk))))
 }
 
-/// A stack that is being read, of the stop that it began with.
-struct Reading {
-    /// Until the stack was told.
-    talk: Option<Talk<Stack>>,
-    turns: u64,
-}
+/// A stack that is being read, of the stop that it began with, until it was told.
+struct Reading(Option<Talk<Stack>>);
 
 impl Task for Reading {
     fn poll(&mut self) -> Option<Answer> {
-        let said = self.talk.as_mut()?.poll()?;
-        let talk = self.talk.take();
-        if debugger::turns() != self.turns || debugger::game() != Game::Stands {
+        let said = self.0.as_mut()?.poll()?;
+        let mut talk = self.0.take()?;
+        if talk.is_past() || debugger::game() != Game::Stands {
             return Some(Err(adapter::went_on()));
         }
         Some(said.map(|stack| {
+            talk.make_way();
             debugger::keep_while_it_stands(Box::new(talk));
             told(&stack)
         }))
