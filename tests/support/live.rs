@@ -135,6 +135,17 @@ impl Engine {
         Self::shown(project, SessionKind::Game, &[], display)
     }
 
+    /// The same, drawn by the engine's largest renderer and a Vulkan driver that needs no graphics card.
+    ///
+    /// # Panics
+    /// When it opens no session in time.
+    pub fn vulkan_game(project: &Project, display: &Display) -> Option<Self> {
+        let renderer = ["--rendering-method", "forward_plus", "--rendering-driver", "vulkan"];
+        let mut command = shown(project, &renderer, display)?;
+        command.env_remove(VULKAN_DRIVERS);
+        Some(Self::run(command, project, SessionKind::Game))
+    }
+
     /// An editor on a project that draws into a display of its own.
     ///
     /// # Panics
@@ -356,11 +367,15 @@ fn anew(log: &str) {
     eprintln!("the engine ended itself at its start, and is started anew:\n{log}");
 }
 
+/// The files that name the drivers of Vulkan. An editor looks for one in any case, and where it was installed from
+/// another system than its own libraries, the two drivers' compilers can't live in one process.
+const VULKAN_DRIVERS: &str = "VK_DRIVER_FILES";
+
 /// An engine that draws into a display.
 fn shown(project: &Project, args: &[&str], display: &Display) -> Option<Command> {
     let mut command = command(project)?;
     command.args(["--rendering-driver", "opengl3", "--audio-driver", "Dummy"]).args(args);
-    command.env("DISPLAY", display.name());
+    command.env("DISPLAY", display.name()).env(VULKAN_DRIVERS, "none");
     Some(command)
 }
 

@@ -142,6 +142,19 @@ impl Project {
         self.write("project.godot", settings.replace(FIXTURE, path));
     }
 
+    /// Adds a line to the settings of the fixture's last section, which is that of rendering.
+    ///
+    /// # Panics
+    /// When the project's settings can't be read or written.
+    pub fn set_rendering(&self, line: &str) {
+        let settings = self.text("project.godot").expect("a project has settings");
+        assert_eq!(
+            settings.rsplit("\n[").next().map(|last| last.starts_with("rendering]")),
+            Some(true)
+        );
+        self.write("project.godot", format!("{settings}{line}\n"));
+    }
+
     /// Lays a plugin of the editor and enables it.
     ///
     /// # Panics

@@ -366,6 +366,117 @@ fn no_picture_is_taken_of_a_view_that_is_drawn_for_another() {
     }
 }
 
+/// Draws green when the engine's own loop draws no more.
+const UNDRAWN: &str = "extends ColorRect\n\n\n\
+    func _ready() -> void:\n\
+    \tset_anchors_and_offsets_preset(PRESET_FULL_RECT)\n\
+    \tcolor = Color.RED\n\
+    \tfor frame in 5:\n\t\tawait RenderingServer.frame_post_draw\n\
+    \tRenderingServer.render_loop_enabled = false\n\
+    \tcolor = Color.GREEN\n\
+    \tFileAccess.open(\"res://green.txt\", FileAccess.WRITE).store_string(\"green\")\n";
+
+#[test]
+fn a_game_that_draws_nothing_by_itself_is_drawn_for_its_picture() {
+    if real_engine().is_none() {
+        return;
+    }
+    let project = Project::sample();
+    project.write_scripted("Undrawn", "ColorRect", UNDRAWN);
+    project.set_main_scene("res://undrawn.tscn");
+    let display = Display::start();
+    let Some(_game) = Engine::windowed_game(&project, &display) else { return };
+    let mut caller = Caller::of(&project);
+    until("the game to be green", || project.text("green.txt"));
+    let result = caller.result("viewport_capture_frame", &json!({}));
+    assert_eq!(Picture::of(&result).at(50, 50), [0, 255, 0, 255]);
+}
+
+/// A half that is half bright, and one that is dark; alpha is no part of a window.
+const BRIGHT: [[u8; 3]; 2] = [[128, 64, 26], [13, 5, 2]];
+
+#[test]
+fn a_game_that_draws_in_hdr_has_the_colours_that_its_window_shows() {
+    if real_engine().is_none() {
+        return;
+    }
+    let project = Project::sample();
+    let color = |[r, g, b]: [u8; 3]| format!("Color8({r}, {g}, {b})");
+    let script = format!(
+        "extends ColorRect\n\n\nfunc _ready() -> void:\n\tsize = Vector2(640, 360)\n\tcolor = {}\n\
+         \tvar dark := ColorRect.new()\n\tdark.size = Vector2(320, 360)\n\tdark.color = {}\n\tadd_child(dark)\n",
+        color(BRIGHT[0]),
+        color(BRIGHT[1]),
+    );
+    project.write_scripted("Bright", "ColorRect", script);
+    project.set_main_scene("res://bright.tscn");
+    project.set_rendering("viewport/hdr_2d=true");
+    let display = Display::start();
+    let Some(_game) = Engine::vulkan_game(&project, &display) else { return };
+    let mut caller = Caller::of(&project);
+    let result = at_rest(&mut caller, &json!({}), |picture| picture.at(75, 50)[0] != 0);
+    let picture = Picture::of(&result);
+    for (x, [r, g, b]) in [(75, BRIGHT[0]), (25, BRIGHT[1])] {
+        assert_eq!(picture.at(x, 50), [r, g, b, 255]);
+    }
+}
+
+/// Segments of two bodies: nothing in the picture but their own colours and the background's.
+fn check_two_segments(caller: &mut Caller) {
+    let result = caller.result("viewport_capture_passes", &json!({"passes": ["segmentation"]}));
+    let data = &result["structuredContent"];
+    assert_eq!(
+        data.get("engine_diagnostics"),
+        None,
+        "nothing for the engine to complain of: {data}"
+    );
+    let entries = data["segmentation"].as_array().unwrap();
+    let names: Vec<&Value> = entries.iter().map(|entry| &entry["node_path"]).collect();
+    assert_eq!(names, ["/root/Deep/Near", "/root/Deep/Far"], "{data}");
+    let picture = Picture::of(&result);
+    let mut colors: Vec<[u8; 4]> =
+        picture.bytes.chunks_exact(4).map(|pixel| pixel.try_into().unwrap()).collect();
+    colors.sort_unstable();
+    colors.dedup();
+    assert_eq!(colors.len(), 3, "{colors:?}");
+}
+
+#[test]
+fn segments_are_of_whole_pixels_where_the_scene_is_drawn_smaller() {
+    if real_engine().is_none() {
+        return;
+    }
+    let project = Project::sample();
+    project.write("deep.tscn", DEEP);
+    project.set_main_scene("res://deep.tscn");
+    project.set_rendering("scaling_3d/scale=0.37");
+    let display = Display::start();
+    let Some(_game) = Engine::windowed_game(&project, &display) else { return };
+    let mut caller = Caller::of(&project);
+    let before = at_rest(&mut caller, &json!({}), |picture| holds(picture, [255, 0, 0, 255]));
+    check_two_segments(&mut caller);
+    let plain = json!({"passes": ["color"]});
+    let result = caller.result("viewport_capture_passes", &plain);
+    assert_eq!(result["structuredContent"]["painted_node_count"], 0, "{result}");
+    same_picture(&Picture::of(&result), &Picture::of(&before), "drawn as small as before");
+}
+
+#[test]
+fn segments_have_their_colours_where_the_game_draws_in_hdr() {
+    if real_engine().is_none() {
+        return;
+    }
+    let project = Project::sample();
+    project.write("deep.tscn", DEEP);
+    project.set_main_scene("res://deep.tscn");
+    project.set_rendering("viewport/hdr_2d=true");
+    let display = Display::start();
+    let Some(_game) = Engine::vulkan_game(&project, &display) else { return };
+    let mut caller = Caller::of(&project);
+    at_rest(&mut caller, &json!({}), |picture| holds(picture, [255, 0, 0, 255]));
+    check_two_segments(&mut caller);
+}
+
 #[test]
 fn passes_tell_depth_normals_and_segments_and_leave_the_scene_alone() {
     if real_engine().is_none() {

@@ -111,6 +111,7 @@ pub(super) fn take(
     check_supported(&look, kind)?;
     let Some(mut staged) = Staged::of(&look, kind)? else {
         let (view, name) = view::find(kind, look.camera_identifier.as_deref())?;
+        view::draw_if_nothing_does();
         let image = view::take(&view, &name)?;
         return Ok(finish(Taken::of(&image, name, Map::new())));
     };
@@ -121,6 +122,7 @@ pub(super) fn take(
         if let Some(working) = &mut working {
             return working.poll();
         }
+        view::draw_if_nothing_does();
         if Engine::singleton().get_process_frames() < drawn_at {
             return None;
         }

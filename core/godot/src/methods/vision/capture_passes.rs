@@ -148,6 +148,7 @@ impl Passes {
             if let Some(working) = &mut working {
                 return working.poll();
             }
+            view::draw_if_nothing_does();
             let frame = Engine::singleton().get_process_frames();
             if let Some((_, due)) = &staged
                 && frame < *due
@@ -207,6 +208,9 @@ impl Passes {
     /// Encodes beside the main thread, and tells what was drawn.
     fn finish(mut self, drawn: Vec<Drawn>) -> Box<dyn Task> {
         let told = self.screen.as_mut().map(MainScreen::put_back).unwrap_or_default();
+        // The colours alone are drawn as they are.
+        let paints = drawn.iter().any(|one| one.pass != Pass::Color);
+        let painted = if paints { self.scene.painted() } else { 0 };
         let mut facts = json!({
             "status": "success",
             "session_kind": self.kind.as_str(),
@@ -216,7 +220,7 @@ impl Passes {
             "resolution": drawn.first().map(|one| json!({ "width": one.width, "height": one.height })),
             "depth_far": self.far,
             "encoding": "srgb8_relative",
-            "painted_node_count": self.scene.painted(),
+            "painted_node_count": painted,
             "examined_node_count": self.scene.examined(),
             "scan_limit_reached": self.scene.is_cut(),
             "not_painted": self.scene.others(self.kind),
@@ -246,7 +250,7 @@ fn answer(
     scene: &Scene,
     kind: SessionKind,
 ) -> Answer {
-    let mut cut = scene.is_cut();
+    let mut cut = scene.is_cut() || scene.names_are_cut();
     if let Some(seen) = seen {
         let unpainted = scene.painted().saturating_sub(CAPACITY);
         cut |= unpainted > 0;

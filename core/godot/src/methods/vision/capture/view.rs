@@ -1,8 +1,10 @@
 //! The views of an editor and the one of a game.
 
+mod linear;
+
 use didi_wire::{BridgeError, SessionKind};
 use godot::{
-    classes::{EditorInterface, Image, Viewport, image::Format},
+    classes::{DisplayServer, EditorInterface, Image, RenderingServer, Viewport, image::Format},
     prelude::*,
 };
 
@@ -61,7 +63,16 @@ fn shows(viewport: &Gd<Viewport>) -> bool {
     size.x >= least && size.y >= least
 }
 
-/// Its picture, in bytes of four channels.
+/// Has everything drawn where the engine's own loop draws nothing: its window is minimised, or the game has switched the
+/// loop off. A picture would be an old one otherwise. Once a frame.
+pub(in crate::methods::vision) fn draw_if_nothing_does() {
+    let mut server = RenderingServer::singleton();
+    if !server.is_render_loop_enabled() || !DisplayServer::singleton().window_can_draw() {
+        server.force_draw_ex().swap_buffers(false).done();
+    }
+}
+
+/// Its picture, in bytes of four channels, as a screen shows it.
 ///
 /// # Errors
 /// `not_found` (404) while the view is hidden.
@@ -74,9 +85,14 @@ pub(in crate::methods::vision) fn take(
         return Err(BridgeError::new(404, "not_found", message).with("field", "camera_identifier"));
     }
     let image = viewport.get_texture().and_then(|texture| texture.get_image());
-    let mut image = image.filter(|image| !image.is_empty()).ok_or_else(|| {
-        refuse::engine("viewport_not_read", "the engine gave no picture of the view")
-    })?;
+    let mut image = image.filter(|image| !image.is_empty()).ok_or_else(not_read)?;
+    if viewport.is_using_hdr_2d() {
+        return linear::as_shown(image).ok_or_else(not_read);
+    }
     image.convert(Format::RGBA8);
     Ok(image)
+}
+
+fn not_read() -> BridgeError {
+    refuse::engine("viewport_not_read", "the engine gave no picture of the view")
 }

@@ -78,6 +78,11 @@ impl Scene {
         self.cut
     }
 
+    /// Whether there are more that can't be painted than are named.
+    pub(super) fn names_are_cut(&self) -> bool {
+        self.others.len() > MAX_NAMED
+    }
+
     /// Nodes that are drawn in every pass as they always are.
     pub(super) fn others(&self, kind: SessionKind) -> Vec<String> {
         let there = self.others.iter().filter(|node| node.is_instance_valid());

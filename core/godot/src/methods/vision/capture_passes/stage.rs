@@ -5,7 +5,9 @@ use godot::{
         Camera3D, CameraAttributesPractical, Environment, GeometryInstance3D, RenderingServer,
         Shader, ShaderMaterial, Viewport,
         environment::{AmbientSource, BgMode},
-        rendering_server::{ViewportDebugDraw, ViewportMsaa, ViewportScreenSpaceAa},
+        rendering_server::{
+            ViewportDebugDraw, ViewportMsaa, ViewportScaling3DMode, ViewportScreenSpaceAa,
+        },
     },
     obj::EngineEnum,
     prelude::*,
@@ -138,7 +140,7 @@ fn materials(pass: Pass, bodies: usize, far: f32) -> Vec<Gd<ShaderMaterial>> {
 }
 
 impl Lens {
-    /// Nothing but the bodies: a plain background, no light, no effect, no smoothing.
+    /// Nothing but the bodies: a plain background, no light, no effect, no smoothing, each pixel drawn.
     fn set(pass: Pass, view: &Gd<Viewport>, camera: &Gd<Camera3D>) -> Self {
         let mut environment = Environment::new_gd();
         environment.set_background(BgMode::COLOR);
@@ -155,9 +157,14 @@ impl Lens {
         server.camera_set_cull_mask(lens, camera.get_cull_mask() & SCENE_LAYERS);
         server.viewport_set_msaa_3d(surface, ViewportMsaa::DISABLED);
         server.viewport_set_screen_space_aa(surface, ViewportScreenSpaceAa::DISABLED);
-        server.viewport_set_use_taa(surface, false);
+        // The engine complains of it where its renderer has none.
+        if view.is_using_taa() {
+            server.viewport_set_use_taa(surface, false);
+        }
         server.viewport_set_use_debanding(surface, false);
         server.viewport_set_debug_draw(surface, ViewportDebugDraw::DISABLED);
+        server.viewport_set_scaling_3d_mode(surface, ViewportScaling3DMode::BILINEAR);
+        server.viewport_set_scaling_3d_scale(surface, 1.0);
         Lens {
             view: view.clone(),
             camera: camera.clone(),
@@ -183,12 +190,17 @@ impl Drop for Lens {
             server.viewport_set_msaa_3d(surface, ViewportMsaa::from_ord(view.get_msaa_3d().ord()));
             let smoothing = ViewportScreenSpaceAa::from_ord(view.get_screen_space_aa().ord());
             server.viewport_set_screen_space_aa(surface, smoothing);
-            server.viewport_set_use_taa(surface, view.is_using_taa());
+            if view.is_using_taa() {
+                server.viewport_set_use_taa(surface, true);
+            }
             server.viewport_set_use_debanding(surface, view.is_using_debanding());
             server.viewport_set_debug_draw(
                 surface,
                 ViewportDebugDraw::from_ord(view.get_debug_draw().ord()),
             );
+            let scaling = ViewportScaling3DMode::from_ord(view.get_scaling_3d_mode().ord());
+            server.viewport_set_scaling_3d_mode(surface, scaling);
+            server.viewport_set_scaling_3d_scale(surface, view.get_scaling_3d_scale());
         }
     }
 }
