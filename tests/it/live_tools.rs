@@ -214,6 +214,46 @@ fn an_entry_of_the_journal_is_taken_back_when_it_is_the_newest_step() {
     assert_eq!(caller.refused("editor_undo", entry(&saves)), "journal_entry_not_undoable");
 }
 
+/// A history counts its steps, so what is made in the place of a step has its number, and often its name.
+#[test]
+fn an_entry_is_not_taken_back_for_the_one_in_its_place() {
+    let Some((project, _engine, mut caller)) = opened() else { return };
+    let newest = |caller: &mut Caller| caller.resource(JOURNAL)["entries"][0].clone();
+    let add = |caller: &mut Caller, group: &str| {
+        caller.edits("scene_add_to_group", json!({"target_node": "/root/Map", "group": group}));
+        newest(caller)
+    };
+    let entry = |entry: &Value| json!({"journal_entry": entry["id"]});
+    let first = add(&mut caller, "one");
+    caller.edits("editor_undo", entry(&first));
+    let undo = newest(&mut caller);
+    caller.edits("editor_redo", json!({}));
+    caller.edits("editor_undo", entry(&first));
+    let other = add(&mut caller, "one");
+    let version = |entry: &Value| entry["undo"]["steps"][0]["version"].clone();
+    assert_eq!(version(&first), version(&other), "{first}\n{other}");
+    let journal = caller.resource(JOURNAL);
+    let told = |meant: &Value, what: &str| {
+        let mut entries = journal["entries"].as_array().unwrap().iter();
+        entries.find(|one| one["id"] == meant["id"]).unwrap()[what].clone()
+    };
+    assert_eq!(
+        (told(&first, "undo_state"), told(&other, "undo_state")),
+        ("undone".into(), "available".into())
+    );
+    assert_ne!(told(&first, "undone_by"), undo["id"], "the newest that took it back");
+    assert_eq!(
+        (told(&undo, "undoes"), told(&first, "scene")),
+        (first["id"].clone(), "res://map.tscn".into())
+    );
+    assert_eq!(caller.refused("editor_undo", entry(&first)), "undo_entry_undone");
+    assert!(caller.saved(&project, "map.tscn").contains("\"one\""), "it takes nothing back");
+
+    caller.done("scene_close", json!({"discard_unsaved": true}));
+    caller.done("scene_open", json!({"scene_path": "res://map.tscn"}));
+    assert_eq!(caller.refused("editor_undo", entry(&other)), "undo_entry_gone");
+}
+
 #[test]
 fn a_preview_changes_nothing_and_misses_what_the_call_would() {
     let Some((project, _engine, mut caller)) = opened() else { return };

@@ -18,8 +18,8 @@ use godot::{
 use serde_json::json;
 
 use crate::{
-    backend::GodotBackend, debugger, logger, methods::preview, node_path, purpose, status,
-    surroundings,
+    backend::GodotBackend, debugger, edit::made, logger, methods::preview, node_path, purpose,
+    status, surroundings,
 };
 
 thread_local! {
@@ -73,6 +73,7 @@ pub(crate) fn close() {
     status::show(None);
     preview::end();
     debugger::drop_kept();
+    made::forget();
     if let Some(mut bridge) = BRIDGE.with(|bridge| bridge.replace(None)) {
         bridge.give_sleep_back();
     }

@@ -2,6 +2,7 @@
 
 pub(crate) mod group;
 pub(crate) mod history;
+pub(crate) mod made;
 pub(crate) mod owned;
 
 use didi_wire::BridgeError;
@@ -20,6 +21,8 @@ const LIMITATION: &str =
 /// An action that is being put together. Nothing happens before [`Edit::commit`].
 pub(crate) struct Edit {
     manager: Gd<EditorUndoRedoManager>,
+    /// Its history, and its serial there.
+    step: Option<(i32, i64)>,
 }
 
 impl Edit {
@@ -36,7 +39,10 @@ impl Edit {
                 .done(),
             None => manager.create_action_ex(name).custom_context(root).done(),
         }
-        Ok(Edit { manager })
+        let id = manager.get_object_history_id(root);
+        let history = manager.get_history_undo_redo(id);
+        let step = history.map(|mut history| (id, made::begin(id, &mut history)));
+        Ok(Edit { manager, step })
     }
 
     /// What the action calls.
@@ -89,6 +95,9 @@ impl Edit {
     /// Does it.
     pub(crate) fn commit(mut self) {
         self.manager.commit_action();
+        if let Some((id, serial)) = self.step {
+            made::add(id, serial);
+        }
         group::note_edit();
     }
 }

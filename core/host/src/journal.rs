@@ -62,6 +62,9 @@ const JOURNAL_UNREADABLE: Code = Code::new(409, "journal_unreadable");
 /// The journal was written by a later version.
 const JOURNAL_FORMAT_NEWER: Code = Code::new(409, "journal_format_newer");
 
+/// The tool that takes back what an entry tells of.
+const UNDO: &str = "editor_undo";
+
 /// What stands in place of a secret.
 const REDACTED: &str = "(redacted)";
 
@@ -87,7 +90,8 @@ pub struct Record<'a> {
 pub struct Editor {
     /// Its session; 32 hex digits.
     pub session: String,
-    /// Its undo histories as it tells them: `history_id`, and the `version` that it stands at.
+    /// Its undo histories as it tells them: `history_id`, the `version` that it stands at, and the `serials` of the steps
+    /// that stand, in ranges of first and last.
     pub histories: Vec<Value>,
 }
 
@@ -120,7 +124,15 @@ impl Journal {
             }
         };
         let newest = kept.entries.iter().rev().take(SHOWN_ENTRIES);
-        let shown: Vec<Value> = newest.map(|entry| judged(entry, editor)).collect();
+        let shown: Vec<Value> = newest
+            .map(|entry| {
+                let mut shown = judged(entry, editor);
+                if let Some(by) = kept.undone_by(entry) {
+                    shown["undone_by"] = by.clone();
+                }
+                shown
+            })
+            .collect();
         let by = match editor {
             Some(editor) => json!({"judged": true, "session_id": editor.session}),
             None => json!({"judged": false, "reason": "no editor is attached"}),
@@ -217,6 +229,14 @@ impl Journal {
         } else {
             entry["undo"] = json!({"session_id": record.session, "steps": record.undo_steps});
         }
+        let scene = record.undo_steps.iter().find_map(|step| step.get("scene_file_path"));
+        if let Some(scene) = scene {
+            entry["scene"] = scene.clone();
+        }
+        let meant = record.arguments.get("journal_entry").filter(|_| record.tool == UNDO);
+        if let Some(undone) = meant.filter(|_| record.applied) {
+            entry["undoes"] = undone.clone();
+        }
         if entry.to_string().len() > MAX_ENTRY_BYTES {
             entry["arguments"] = json!({"elided_bytes": entry["arguments"].to_string().len()});
         }
@@ -235,6 +255,14 @@ impl Journal {
 struct Kept {
     entries: Vec<Value>,
     dropped: u64,
+}
+
+impl Kept {
+    /// The newest entry that took this one back.
+    fn undone_by(&self, entry: &Value) -> Option<&Value> {
+        let undo = self.entries.iter().rev().find(|one| one["undoes"] == entry["id"]);
+        undo.map(|undo| &undo["id"])
+    }
 }
 
 /// The entry, with whether its newest step can be taken back and what stands in the way.
@@ -260,17 +288,39 @@ fn judged(entry: &Value, editor: Option<&Editor>) -> Value {
 fn standing(step: &Value, histories: &[Value]) -> (&'static str, Option<(&'static str, Value)>) {
     let own = histories.iter().find(|history| history["history_id"] == step["history_id"]);
     let Some(own) = own else {
+        let file = step.get("scene_file_path").filter(|file| file.is_string());
+        if histories.iter().any(|other| file.is_some() && other.get("scene_file_path") == file) {
+            // Its scene was closed and opened again, and has another history.
+            return ("gone", None);
+        }
         // The history of a scene that is not the edited one can't be seen.
         let open = step.get("scene_file_path").cloned();
         return ("blocked", open.map(|scene| ("scene_open", json!({"scene_path": scene}))));
     };
     let number = |value: &Value| value["version"].as_u64().unwrap_or_default();
     let (made, now) = (number(step), number(own));
+    if !stands(step, own) {
+        return ("undone", None);
+    }
     match now.cmp(&made) {
         Ordering::Equal => ("available", None),
         Ordering::Greater => ("later_history", Some(("later_actions", (now - made).into()))),
         Ordering::Less => ("undone", None),
     }
+}
+
+/// Whether the editor has a step among those that stand: another one may have its version by now. Who tells of no serials is
+/// asked by versions alone.
+fn stands(step: &Value, history: &Value) -> bool {
+    let (Some(serial), Some(ranges)) = (step["serial"].as_i64(), history["serials"].as_array())
+    else {
+        return true;
+    };
+    let holds = |range: &Value| {
+        let end = |at: usize| range[at].as_i64();
+        end(0).is_some_and(|first| first <= serial) && end(1).is_some_and(|last| serial <= last)
+    };
+    ranges.iter().any(holds)
 }
 
 fn file_entry(write: &WriteRecord) -> Value {

@@ -9,15 +9,30 @@ use godot::{
 };
 use serde_json::{Value, json};
 
-use super::group;
+use super::{group, made};
 
 /// The editor's number of the history that no scene owns.
 pub(crate) const GLOBAL: i32 = 0;
 
 /// The histories that a command may add to, and how far each has come.
 pub(crate) struct Histories {
-    scene: Option<(i32, u64)>,
-    global: Option<(i32, u64)>,
+    scene: Option<Reached>,
+    global: Option<Reached>,
+}
+
+/// How far a history has come.
+#[derive(Clone, Copy)]
+struct Reached {
+    id: i32,
+    version: u64,
+    /// The newest step that was made here.
+    serial: Option<i64>,
+}
+
+impl Reached {
+    fn of(id: i32, history: &Gd<UndoRedo>) -> Self {
+        Reached { id, version: history.get_version(), serial: made::last(id) }
+    }
 }
 
 /// The editor's manager of histories.
@@ -42,8 +57,8 @@ impl Histories {
     /// As they stand; a game has none.
     pub(crate) fn read(kind: SessionKind) -> Option<Self> {
         (kind == SessionKind::Editor).then(|| Histories {
-            scene: of_scene().map(|(id, history)| (id, history.get_version())),
-            global: of_project().map(|history| (GLOBAL, history.get_version())),
+            scene: of_scene().map(|(id, history)| Reached::of(id, &history)),
+            global: of_project().map(|history| Reached::of(GLOBAL, &history)),
         })
     }
 }
@@ -53,7 +68,11 @@ pub(crate) fn now() -> Vec<Value> {
     let scene = of_scene().map(|(id, history)| ("scene", id, history, edited_file()));
     let global = of_project().map(|history| ("global", GLOBAL, history, None));
     let told = |(name, id, history, file): (&str, i32, Gd<UndoRedo>, Option<String>)| {
-        let mut told = json!({"history": name, "history_id": id, "version": history.get_version()});
+        let stands: Vec<[i64; 2]> =
+            made::ranges(id).into_iter().map(|range| [*range.start(), *range.end()]).collect();
+        let version = history.get_version();
+        let mut told =
+            json!({"history": name, "history_id": id, "version": version, "serials": stands});
         if let Some(file) = file {
             told["scene_file_path"] = file.into();
         }
@@ -79,9 +98,10 @@ pub(crate) fn tell(answer: &mut Answer, before: Option<&Histories>) {
     }
 }
 
-fn step(name: &str, before: Option<(i32, u64)>, id: i32, history: &Gd<UndoRedo>) -> Option<Value> {
-    let (_, version_before) = before.filter(|(old, _)| *old == id)?;
-    let version = history.get_version();
+fn step(name: &str, before: Option<Reached>, id: i32, history: &Gd<UndoRedo>) -> Option<Value> {
+    let before = before.filter(|before| before.id == id)?;
+    let Reached { version, serial, .. } = Reached::of(id, history);
+    let version_before = before.version;
     // An edit that became part of its group's step adds none; the step is its own all the same. Edits are of scenes.
     let joined = version == version_before && id != GLOBAL && group::has_edited();
     let version_before = if joined { version - 1 } else { version_before };
@@ -94,6 +114,9 @@ fn step(name: &str, before: Option<(i32, u64)>, id: i32, history: &Gd<UndoRedo>)
             "version": version,
             "action": history.get_current_action_name().to_string(),
         });
+        if let Some(serial) = serial.filter(|_| serial != before.serial) {
+            step["serial"] = serial.into();
+        }
         if let Some(file) = edited_file().filter(|_| id != GLOBAL) {
             step["scene_file_path"] = file.into();
         }

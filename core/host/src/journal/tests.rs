@@ -36,6 +36,40 @@ fn record(journal: &Journal, tool: &str) {
 }
 
 #[test]
+fn a_step_that_another_took_the_place_of_is_undone() {
+    let (_dir, journal) = journal();
+    let made = |tool: &str, arguments: Value, steps: &[Value]| {
+        let arguments = map(arguments);
+        let record = Record {
+            tool,
+            applied: true,
+            target: None,
+            arguments: &arguments,
+            writes: &[],
+            undo_steps: steps,
+            session: Some("s".into()),
+        };
+        journal.record(&record).unwrap()
+    };
+    let step = |serial: i64| json!({"history": "scene", "history_id": 3, "version": 7, "serial": serial, "scene_file_path": "res://a.tscn"});
+    let first = made("scene_add_to_group", json!({}), &[step(4)]);
+    let undo = made("editor_undo", json!({"journal_entry": first}), &[]);
+    made("scene_add_to_group", json!({}), &[step(5)]);
+    let read = |history_id: i32| {
+        let histories = vec![
+            json!({"history_id": history_id, "version": 7, "serials": [[5, 5], [1, 3]], "scene_file_path": "res://a.tscn"}),
+        ];
+        journal.read(Some(&Editor { session: "s".into(), histories }))["entries"].clone()
+    };
+    let states = |entries: &Value| [0, 1, 2].map(|at| entries[at]["undo_state"].clone());
+    let entries = read(3);
+    assert_eq!(states(&entries), ["available", "none", "undone"], "{entries}");
+    assert_eq!((&entries[2]["undone_by"], &entries[1]["undoes"]), (&json!(undo), &json!(first)));
+    assert_eq!((&entries[2]["scene"], entries[1].get("scene")), (&json!("res://a.tscn"), None));
+    assert_eq!(states(&read(9)), ["gone", "none", "gone"], "opened again");
+}
+
+#[test]
 fn an_entry_tells_the_steps_that_its_change_gained() {
     let (dir, journal) = journal();
     let steps = [

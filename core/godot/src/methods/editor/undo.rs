@@ -4,12 +4,13 @@ use std::cmp::Ordering;
 
 use didi_engine::Answer;
 use didi_wire::BridgeError;
+use godot::{classes::UndoRedo, obj::Gd};
 use serde::Deserialize;
 use serde_json::json;
 
 use super::steps::{self, Direction};
 use crate::{
-    edit::history,
+    edit::{history, made},
     methods::Context,
     params::{self, Params},
     refuse,
@@ -32,6 +33,11 @@ struct Reference {
     #[serde(default)]
     history_id: Option<i32>,
     version: u64,
+    /// Its serial among those that were made here: two steps can stand at one version, one after the other.
+    #[serde(default)]
+    serial: Option<i64>,
+    #[serde(default)]
+    action: Option<String>,
     #[serde(default)]
     scene_file_path: Option<String>,
 }
@@ -59,27 +65,51 @@ fn check(reference: &Reference) -> Result<(), BridgeError> {
         history::of_scene()
     };
     let same = |id: i32| reference.history_id.is_none_or(|meant| meant == id);
-    let Some((_, history)) = found.filter(|(id, _)| same(*id)) else {
-        return Err(blocked(reference));
+    let Some((id, history)) = found.filter(|(id, _)| same(*id)) else {
+        return Err(elsewhere(reference));
     };
     let version = history.get_version();
-    let (code, message, why) = match version.cmp(&reference.version) {
-        Ordering::Equal => return Ok(()),
-        Ordering::Less => (
-            "undo_entry_undone",
-            "the step was taken back already",
-            "what was asked for is so already",
-        ),
-        Ordering::Greater => (
-            "undo_entry_later_history",
-            "the step is not the newest of its history, so undoing would undo another",
-            "later steps would have to be undone first",
-        ),
+    let undone = |message: &str| {
+        let error = refuse::conflict("undo_entry_undone", message).with("version", version);
+        Err(error.with("no_remedy", "what was asked for is so already"))
     };
-    Err(refuse::conflict(code, message).with("no_remedy", why).with("version", version))
+    if reference.serial.is_some_and(|serial| !made::stands(id, serial)) {
+        return undone("the step was taken back already");
+    }
+    match version.cmp(&reference.version) {
+        Ordering::Equal if is_named(&history, reference) => Ok(()),
+        Ordering::Equal => undone("the step was taken back already, and another is in its place"),
+        Ordering::Less => undone("the step was taken back already"),
+        Ordering::Greater => {
+            let message =
+                "the step is not the newest of its history, so undoing would undo another";
+            let error = refuse::conflict("undo_entry_later_history", message);
+            let why = "later steps would have to be undone first";
+            Err(error.with("version", version).with("no_remedy", why))
+        }
+    }
 }
 
-/// The history that holds the step is another scene's than the one in front.
+fn is_named(history: &Gd<UndoRedo>, reference: &Reference) -> bool {
+    let name = history.get_current_action_name();
+    reference.action.as_ref().is_none_or(|action| name == action.as_str())
+}
+
+/// The history that holds the step is not the one in front: it is another scene's, or it is no more.
+fn elsewhere(reference: &Reference) -> BridgeError {
+    match reference.history_id {
+        Some(id) if made::is_gone(id) => gone(),
+        _ => blocked(reference),
+    }
+}
+
+/// A history goes with its tab.
+fn gone() -> BridgeError {
+    let message = "the scene of the step was closed since, and its history with it";
+    refuse::conflict("undo_entry_gone", message)
+        .with("no_remedy", "what was in a history that is gone can't be taken back by the editor")
+}
+
 fn blocked(reference: &Reference) -> BridgeError {
     let message = "the scene of the step is not the one in front";
     let error = refuse::conflict("undo_entry_blocked", message);
