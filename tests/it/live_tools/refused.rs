@@ -198,6 +198,56 @@ fn a_library_whose_file_has_changed_is_taken_anew_when_that_is_said() {
     assert_eq!(refusal["data"]["retry_with"], json!({"library_path": "res://more.tres"}));
 }
 
+/// An animation of one key, which puts its node at a place.
+fn stride(kind: &str, x: f64) -> String {
+    format!(
+        "[{kind}]\nresource_name = \"stride\"\ntracks/0/type = \"value\"\ntracks/0/imported = false\ntracks/0/enabled = true\n\
+         tracks/0/path = NodePath(\"Lamp:position\")\ntracks/0/interp = 1\ntracks/0/loop_wrap = true\ntracks/0/keys = {{\n\
+         \"times\": PackedFloat32Array(0),\n\"transitions\": PackedFloat32Array(1),\n\"update\": 0,\n\
+         \"values\": [Vector2({x}, 0)]\n}}\n\n"
+    )
+}
+
+#[test]
+fn a_library_is_compared_to_its_last_key_and_so_are_animations_in_files_of_their_own() {
+    let Some((project, _engine, mut caller)) = opened() else { return };
+    let lay = |own: f64, other: f64| {
+        let animation = stride("resource", other);
+        project
+            .write("far.tres", format!("[gd_resource type=\"Animation\" format=3]\n\n{animation}"));
+        project.write("Strides.tres", "");
+        project.write("strides.tres", format!(
+            "[gd_resource type=\"AnimationLibrary\" load_steps=3 format=3]\n\n[ext_resource type=\"Animation\" path=\"res://far.tres\" id=\"1\"]\n\n{}[resource]\n_data = {{\n&\"far\": ExtResource(\"1\"),\n&\"near\": SubResource(\"near\")\n}}\n",
+            stride("sub_resource type=\"Animation\" id=\"near\"", own)
+        ));
+    };
+    lay(1.0, 1.0);
+    let library = |player: &str| json!({"animation_player_path": player, "library_path": "res://strides.tres", "library_name": "strides"});
+    let mut players = (0..).map(|number| format!("Player{number}"));
+    let mut player = |caller: &mut Caller| {
+        let name = players.next().unwrap();
+        let made = json!({"node_type": "AnimationPlayer", "name": name});
+        caller.edits("scene_instantiate_node", made);
+        name
+    };
+    let first = player(&mut caller);
+    caller.edits("anim_add_library", library(&first));
+    for (own, other) in [(2.0, 1.0), (2.0, 2.0)] {
+        lay(own, other);
+        let next = player(&mut caller);
+        assert_eq!(
+            caller.refused("anim_add_library", library(&next)),
+            "animation_library_differs_from_disk"
+        );
+        let mut anew = library(&next);
+        anew["reload_from_disk"] = true.into();
+        caller.edits("anim_add_library", anew);
+        // Every player has the one copy, and that is the file's now.
+        let other = player(&mut caller);
+        caller.edits("anim_add_library", library(&other));
+    }
+}
+
 #[test]
 fn what_is_no_scene_or_lacks_a_part_is_not_instanced() {
     let Some((project, _engine, mut caller)) = opened() else { return };

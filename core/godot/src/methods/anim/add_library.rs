@@ -7,9 +7,10 @@ use didi_engine::Answer;
 use didi_wire::BridgeError;
 use godot::{
     classes::{
-        Animation, AnimationLibrary, AnimationPlayer, DirAccess, ResourceLoader,
+        Animation, AnimationLibrary, AnimationPlayer, DirAccess, Resource, ResourceLoader,
         resource_loader::CacheMode,
     },
+    global::var_to_str,
     prelude::*,
 };
 use serde::Deserialize;
@@ -23,6 +24,12 @@ use crate::{
     params::{self, Params},
     refuse,
 };
+
+/// The usage of a property that a file holds.
+const STORED: i64 = 2;
+
+/// Properties that tell where a resource is and not what it is.
+const OWN_PLACE: [&str; 2] = ["resource_path", "resource_scene_unique_id"];
 
 /// Most names told.
 const MAX_NAMES: usize = 128;
@@ -62,7 +69,7 @@ pub(crate) fn plan(context: &Context, params: &Params) -> Planned {
     let was_held = ResourceLoader::singleton().has_cached(&args.file);
     let library = load(&args.file, CacheMode::REUSE)?;
     check(&args, &player, &library)?;
-    let file = if was_held { load(&args.file, CacheMode::IGNORE)? } else { library.clone() };
+    let file = if was_held { load(&args.file, CacheMode::IGNORE_DEEP)? } else { library.clone() };
     let matches = are_alike(&library, &file);
     if !matches && !args.reload_from_disk {
         let message = format!("the editor's copy of `{}` is another than the file", args.file);
@@ -81,9 +88,8 @@ pub(crate) fn plan(context: &Context, params: &Params) -> Planned {
 
 fn make(ready: &Ready) -> Answer {
     let Ready { args, root, player, added, reloads } = ready;
-    if *reloads && load(&args.file, CacheMode::REPLACE).is_err() {
-        let message = format!("`{}` could not be read anew", args.file);
-        return Err(refuse::engine("animation_library_reload_failed", message));
+    if *reloads {
+        reload(&args.file, added)?;
     }
     let object: Gd<Object> = player.clone().upcast();
     let name = StringName::from(&args.name).to_variant();
@@ -112,12 +118,25 @@ fn make(ready: &Ready) -> Answer {
     })))
 }
 
-/// Refuses a file that is not there, or is there under another letter case.
-fn check_path(path: &str) -> Result<(), BridgeError> {
-    if path.starts_with("res://") && ResourceLoader::singleton().exists(path) {
+/// Has every copy made anew of the file, animations in files of their own included, and looks whether it was.
+fn reload(file: &str, copy: &Gd<AnimationLibrary>) -> Result<(), BridgeError> {
+    let anew = load(file, CacheMode::REPLACE_DEEP).and_then(|_| load(file, CacheMode::IGNORE_DEEP));
+    if anew.is_ok_and(|anew| are_alike(copy, &anew)) {
         return Ok(());
     }
-    if let Some(there) = under_another_case(path) {
+    let message = format!("`{file}` could not be read anew");
+    Err(refuse::engine("animation_library_reload_failed", message))
+}
+
+/// Refuses a file that is not there, or is there under another letter case.
+fn check_path(path: &str) -> Result<(), BridgeError> {
+    let exists = path.starts_with("res://") && ResourceLoader::singleton().exists(path);
+    let there = on_disk(path);
+    // A disk without letter case has the file under every spelling, and the copy of one is not that of another.
+    if exists && there.as_ref().is_none_or(|there| there == path) {
+        return Ok(());
+    }
+    if let Some(there) = there {
         let message = format!("`{path}` is there as `{there}`");
         return Err(BridgeError::new(400, "library_path_case_mismatch", message)
             .with("library_path_on_disk", there.as_str())
@@ -128,8 +147,8 @@ fn check_path(path: &str) -> Result<(), BridgeError> {
     Err(refuse::not_found(message, "project_list_resources", reason))
 }
 
-/// The path of the one file whose path differs in letter case alone.
-fn under_another_case(path: &str) -> Option<String> {
+/// The path as it is on disk, where at most letter case differs.
+fn on_disk(path: &str) -> Option<String> {
     let parts: Vec<&str> = path.strip_prefix("res://")?.split('/').collect();
     let (file, folders) = parts.split_last()?;
     let mut found = "res://".to_owned();
@@ -143,8 +162,10 @@ fn under_another_case(path: &str) -> Option<String> {
 
 fn alike_in_case(names: &PackedStringArray, wanted: &str) -> Option<String> {
     let lower = wanted.to_lowercase();
-    let mut names = names.as_slice().iter().map(ToString::to_string);
-    names.find(|name| name.to_lowercase() == lower)
+    let names = names.as_slice().iter().map(ToString::to_string);
+    let alike: Vec<String> = names.filter(|name| name.to_lowercase() == lower).collect();
+    let same = alike.iter().find(|name| *name == wanted);
+    same.or(alike.first()).cloned()
 }
 
 /// The library: the editor's copy, the file past every copy, or the copy made anew of the file.
@@ -165,23 +186,44 @@ fn animations(library: &Gd<AnimationLibrary>) -> Vec<String> {
     library.get_animation_list().iter_shared().map(|name| name.to_string()).collect()
 }
 
-/// Whether two libraries hold animations of the same names, lengths, loops and tracks.
+/// Whether two libraries hold the same animations, each to its last key.
 fn are_alike(one: &Gd<AnimationLibrary>, other: &Gd<AnimationLibrary>) -> bool {
     let names = animations(one);
     let same = |name: &String| {
         let [one, other] = [one, other].map(|library| library.get_animation(name.as_str()));
-        one.zip(other).is_some_and(|(one, other)| outline(&one) == outline(&other))
+        one.zip(other).is_some_and(|(one, other)| told(&one) == told(&other))
     };
     names == animations(other) && names.iter().all(same)
 }
 
-/// What an animation is told apart by: its length and loop, and the type, path and keys of each track.
-fn outline(animation: &Gd<Animation>) -> (f32, i32, Vec<(i32, String, i32)>) {
-    let tracks = (0..animation.get_track_count()).map(|at| {
-        let path = animation.track_get_path(at).to_string();
-        (animation.track_get_type(at).ord(), path, animation.track_get_key_count(at))
+/// What is stored of an animation, as text. Objects in it are told by their files: each copy has its own.
+fn told(animation: &Gd<Animation>) -> Vec<(String, String)> {
+    let stored = animation.get_property_list();
+    let stored = stored.iter_shared().filter(|property| {
+        let usage = property.get("usage").and_then(|usage| usage.try_to::<i64>().ok());
+        usage.is_some_and(|usage| usage & STORED != 0)
     });
-    (animation.get_length(), animation.get_loop_mode().ord(), tracks.collect())
+    let text = |property: VarDictionary| {
+        let name = property.get("name")?.stringify().to_string();
+        let value = animation.get(name.as_str());
+        (!OWN_PLACE.contains(&name.as_str())).then(|| (name, text_of(&value)))
+    };
+    stored.filter_map(text).collect()
+}
+
+fn text_of(value: &Variant) -> String {
+    let joined = |parts: Vec<String>| parts.join(",");
+    if let Ok(object) = value.try_to::<Gd<Resource>>() {
+        return object.get_path().to_string();
+    }
+    if let Ok(items) = value.try_to::<VarArray>() {
+        return joined(items.iter_shared().map(|item| text_of(&item)).collect());
+    }
+    if let Ok(members) = value.try_to::<VarDictionary>() {
+        let member = |(name, value): (Variant, Variant)| format!("{name}={}", text_of(&value));
+        return joined(members.iter_shared().map(member).collect());
+    }
+    var_to_str(value).to_string()
 }
 
 fn check(
