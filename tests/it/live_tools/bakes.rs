@@ -88,6 +88,7 @@ fn a_baked_region_makes_a_way_and_undo_takes_it_away() {
     let baked = caller.done("nav_bake_mesh", bake.clone());
     assert_eq!(baked["previous"]["polygons"], 0, "{baked}");
     assert!(baked["polygons"].as_i64().unwrap() > 0, "{baked}");
+    assert_eq!(baked["region_updated"], true, "{baked}");
     until_way(&mut caller, true);
     let after = caller.saved(&project, "yard.tscn");
     let count = "var yard = load(\"res://yard.tscn\").instantiate()\n\

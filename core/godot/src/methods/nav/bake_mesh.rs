@@ -180,11 +180,15 @@ impl Task for Baking {
     fn poll(&mut self) -> Option<Answer> {
         let iteration = self.iteration();
         if let Some(put_in) = &self.put_in {
-            if iteration == Some(put_in.iteration) && Instant::now() < put_in.end {
+            let waits = iteration == Some(put_in.iteration);
+            if waits && Instant::now() < put_in.end {
                 return None;
             }
             self.region.mesh.emit_changed();
-            return self.put_in.take().map(|put_in| Ok(put_in.answer));
+            let mut answer = self.put_in.take()?.answer;
+            // The mesh holds what was baked in any case.
+            answer["region_updated"] = (iteration.is_some() && !waits).into();
+            return Some(Ok(answer));
         }
         let busy = self.server.call(self.region.kind.is_baking, &[self.copy.to_variant()]);
         if busy.try_to::<bool>().unwrap_or(false) {
