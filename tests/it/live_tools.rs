@@ -175,7 +175,9 @@ fn taken_back_and_made_again(
 fn an_entry_of_the_journal_is_taken_back_when_it_is_the_newest_step() {
     let Some((project, _engine, mut caller)) = opened() else { return };
     let before = caller.saved(&project, "map.tscn");
-    caller.edits("scene_instantiate_node", json!({"node_type": "Node2D", "name": "First"}));
+    let made = json!({"node_type": "Node2D", "name": "First"});
+    let made = caller.edits("scene_instantiate_node", made);
+    assert_eq!(made.get("engine_diagnostics"), None, "an edit is nothing to warn of: {made}");
     let first = caller.resource(JOURNAL)["entries"][0].clone();
     assert_eq!(first["tool"], "scene_instantiate_node", "{first}");
     assert_eq!(first["undo"]["steps"][0]["history"], "scene", "{first}");

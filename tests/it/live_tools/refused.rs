@@ -249,7 +249,7 @@ fn a_library_is_compared_to_its_last_key_and_so_are_animations_in_files_of_their
 }
 
 #[test]
-fn what_is_no_scene_or_lacks_a_part_is_not_instanced() {
+fn what_is_no_scene_or_lacks_a_part_is_not_instanced_and_not_opened() {
     let Some((project, _engine, mut caller)) = opened() else { return };
     project.write("odd.tscn", "[gd_resource type=\"Gradient\" format=3]\n\n[resource]\n");
     project.write("lacks.tscn", "[gd_scene load_steps=2 format=3]\n\n[ext_resource type=\"Texture2D\" path=\"res://nowhere.png\" id=\"1\"]\n\n[node name=\"Lacks\" type=\"Sprite2D\"]\ntexture = ExtResource(\"1\")\n");
@@ -263,10 +263,25 @@ fn what_is_no_scene_or_lacks_a_part_is_not_instanced() {
         assert_eq!(refusal["data"]["code"], code, "{scene}: {refusal}");
         if code == "packed_scene_dependencies_missing" {
             assert_eq!(refusal["data"]["missing"], json!(["res://nowhere.png"]), "{refusal}");
+            // An editor would ask a person, and leave out for good what is missing when it is saved.
+            let opened = caller.refusal_either_way("scene_open", json!({"scene_path": scene}));
+            assert_eq!(opened["data"]["code"], code, "{opened}");
+            assert_eq!(opened["data"]["missing"], json!(["res://nowhere.png"]), "{opened}");
             assert_eq!(refusal["data"]["next_call"]["tool"], "project_audit_assets");
         }
     }
-    assert_eq!(caller.saved(&project, "map.tscn"), before);
+    project.write(
+        "torn.tscn",
+        "[gd_scene format=3]\n\n[node name=\"Torn\" type=\"Node2D\"]\nposition = Vector2(1,\n",
+    );
+    for (scene, code) in [
+        ("res://odd.tscn", "not_a_packed_scene"),
+        ("res://torn.tscn", "packed_scene_dependencies_missing"),
+    ] {
+        let opened = caller.refusal("scene_open", json!({"scene_path": scene}));
+        assert_eq!(opened["data"]["code"], code, "{opened}");
+    }
+    assert_eq!(caller.saved(&project, "map.tscn"), before, "it is the one in front still");
 }
 
 #[test]

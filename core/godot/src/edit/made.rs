@@ -35,7 +35,7 @@ struct Kept {
 
 /// Hears of a step. The history holds on to it.
 #[derive(GodotClass)]
-#[class(init, base = RefCounted)]
+#[class(tool, init, base = RefCounted)]
 struct DidiSteps {
     base: Base<RefCounted>,
 }

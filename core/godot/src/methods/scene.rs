@@ -14,6 +14,7 @@ pub(crate) mod instantiate_node;
 pub(crate) mod list_groups;
 pub(crate) mod open;
 pub(crate) mod pack_branch;
+mod packed;
 pub(crate) mod remove_from_group;
 pub(crate) mod remove_node;
 pub(crate) mod reparent_node;

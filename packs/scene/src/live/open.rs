@@ -29,6 +29,8 @@ pub(crate) fn tool() -> Tool {
         codes::INVALID_ARGUMENTS,
         codes::NOT_CONNECTED,
         codes::NOT_FOUND,
+        codes::DEPENDENCIES_MISSING,
+        codes::NOT_A_PACKED_SCENE,
         codes::ROUTE_DEADLINE_EXCEEDED,
     ])
 }

@@ -10,10 +10,14 @@ use godot::{
 };
 use serde_json::{Value, json};
 
+use super::packed;
 use crate::{refuse, waiting};
 
 /// How long the editor may take to show a scene.
 pub(super) const OPEN_LIMIT: Duration = Duration::from_secs(10);
+
+/// Frames after which an editor that loads a scene has shown it, by a wide margin.
+const FRAMES_TO_SHOW: u32 = 10;
 
 /// Checks a path to write to: within the project, normalised, of a text scene.
 pub(super) fn check_target(path: &str, field: &str) -> Result<(), BridgeError> {
@@ -59,13 +63,15 @@ pub(super) fn is_edited(path: &str) -> bool {
     edited().as_deref() == Some(path)
 }
 
-/// Has the editor show a scene, and waits until it does.
+/// Has the editor show a scene, and waits until it does. One that it can't load is refused soon: the editor tells a person so,
+/// and goes on with another.
 pub(super) fn show(
     path: String,
     then: impl FnOnce() -> Answer + 'static,
 ) -> Box<dyn didi_engine::Task> {
     let mut then = Some(then);
     let mut asked = false;
+    let mut frames = 0;
     waiting::Until::boxed(OPEN_LIMIT, not_shown, move || {
         if !is_edited(&path) {
             // In a frame of its own: the editor ignores it in a frame in which it changes scenes.
@@ -74,7 +80,9 @@ pub(super) fn show(
                 EditorInterface::singleton().open_scene_from_path(path.as_str());
             }
             if !is_edited(&path) {
-                return None;
+                frames += 1;
+                let refused = (frames == FRAMES_TO_SHOW).then(|| packed::load(&path).err())?;
+                return refused.map(Err);
             }
         }
         then.take().map(|then| then())

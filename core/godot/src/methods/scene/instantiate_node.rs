@@ -5,13 +5,13 @@ use std::path::Path;
 use didi_engine::Answer;
 use didi_wire::BridgeError;
 use godot::{
-    classes::{FileAccess, PackedScene, ResourceLoader, packed_scene::GenEditState},
+    classes::{ResourceLoader, packed_scene::GenEditState},
     prelude::*,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::create;
+use super::{create, packed};
 use crate::{
     change::{Change, Planned},
     edit::{self, Edit, owned},
@@ -92,8 +92,7 @@ fn instantiate(args: &Args, root: &Gd<Node>) -> Result<Gd<Node>, BridgeError> {
 }
 
 fn instance(path: &str, open_scene: &str) -> Result<Gd<Node>, BridgeError> {
-    let mut loader = ResourceLoader::singleton();
-    if !path.starts_with("res://") || !loader.exists(path) {
+    if !path.starts_with("res://") || !ResourceLoader::singleton().exists(path) {
         let message = format!("there is no scene `{path}`");
         return Err(refuse::not_found(
             message,
@@ -102,31 +101,12 @@ fn instance(path: &str, open_scene: &str) -> Result<Gd<Node>, BridgeError> {
         ));
     }
     check_cycle(path, open_scene)?;
-    // An editor loads a scene without what is missing, and the node would lack it from then on.
-    let missing: Vec<String> =
-        dependencies(path).filter(|one| !one.is_there()).map(|one| one.path).collect();
-    if !missing.is_empty() {
-        let message = format!("`{path}` names files that are not there");
-        return Err(lacks(message).with("missing", json!(missing)));
-    }
-    let resource = loader.load(path);
-    let resource = resource.ok_or_else(|| lacks(format!("`{path}` could not be loaded")))?;
-    let class = resource.get_class();
-    let scene = resource.try_cast::<PackedScene>().map_err(|_| {
-        let message = format!("`{path}` is a `{class}` and no scene");
-        BridgeError::new(422, "not_a_packed_scene", message).with("field", "scene_path")
-    })?;
+    packed::check_whole(path)?;
+    let scene = packed::load(path)?;
     scene.instantiate_ex().edit_state(GenEditState::INSTANCE).done().ok_or_else(|| {
         BridgeError::new(422, "not_a_packed_scene", format!("`{path}` holds no node"))
             .with("field", "scene_path")
     })
-}
-
-/// A scene that can't be loaded whole.
-fn lacks(message: String) -> BridgeError {
-    let error = BridgeError::new(422, "packed_scene_dependencies_missing", message);
-    let reason = "finds what it names and is not there";
-    refuse::next_call(error, "project_audit_assets", json!({}), reason)
 }
 
 /// Refuses a scene that holds the open one, itself or through others.
@@ -143,7 +123,7 @@ fn check_cycle(path: &str, open_scene: &str) -> Result<(), BridgeError> {
             return Err(refuse::conflict("cyclic_instance", message).with("chain", json!(chain)));
         }
         if seen.insert(last.clone()) {
-            for next in dependencies(&last).filter(|one| is_scene(&one.path)) {
+            for next in packed::dependencies(&last).filter(|one| is_scene(&one.path)) {
                 let mut longer = chain.clone();
                 longer.push(next.path);
                 open.push(longer);
@@ -151,35 +131,6 @@ fn check_cycle(path: &str, open_scene: &str) -> Result<(), BridgeError> {
         }
     }
     Ok(())
-}
-
-/// A file that a scene's file names.
-struct Dependency {
-    uid: Option<String>,
-    path: String,
-}
-
-impl Dependency {
-    /// Whether the file is in its place, imported or not, or under its uid in another.
-    fn is_there(&self) -> bool {
-        let mut loader = ResourceLoader::singleton();
-        FileAccess::file_exists(&self.path)
-            || loader.exists(&self.path)
-            || self.uid.as_ref().is_some_and(|uid| loader.exists(uid))
-    }
-}
-
-/// Files that a scene's file names.
-fn dependencies(path: &str) -> impl Iterator<Item = Dependency> {
-    let found = ResourceLoader::singleton().get_dependencies(path).to_vec();
-    found.into_iter().map(|one| {
-        // `uid::type::path`, or a path alone.
-        let text = one.to_string();
-        let mut parts = text.split("::");
-        let uid = parts.next().filter(|first| first.starts_with("uid://")).map(str::to_owned);
-        let path = text.rsplit("::").next().unwrap_or(&text).to_owned();
-        Dependency { uid, path }
-    })
 }
 
 fn is_scene(path: &str) -> bool {

@@ -3,10 +3,10 @@
 use serde::Deserialize;
 use serde_json::json;
 
-use super::file;
+use super::{file, packed};
 use crate::{
     change::{Change, Planned},
-    methods::Context,
+    methods::{Context, editor},
     params::{self, Params},
     refuse,
 };
@@ -23,6 +23,9 @@ pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
         let message = format!("there is no scene `{path}`");
         let reason = "lists the scenes there are";
         return Err(refuse::not_found(message, "project_list_resources", reason));
+    }
+    if !editor::open_scenes().contains(&path) {
+        packed::check_whole(&path)?;
     }
     let before = json!({ "resolved": true, "edited_scene": file::edited() });
     let shown = path.clone();
