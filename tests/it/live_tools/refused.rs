@@ -252,7 +252,9 @@ fn a_library_is_compared_to_its_last_key_and_so_are_animations_in_files_of_their
 fn what_is_no_scene_or_lacks_a_part_is_not_instanced_and_not_opened() {
     let Some((project, _engine, mut caller)) = opened() else { return };
     project.write("odd.tscn", "[gd_resource type=\"Gradient\" format=3]\n\n[resource]\n");
-    project.write("lacks.tscn", "[gd_scene load_steps=2 format=3]\n\n[ext_resource type=\"Texture2D\" path=\"res://nowhere.png\" id=\"1\"]\n\n[node name=\"Lacks\" type=\"Sprite2D\"]\ntexture = ExtResource(\"1\")\n");
+    project.write("lacks.tscn", "[gd_scene load_steps=2 format=3]\n\n[ext_resource type=\"Texture2D\" path=\"res://nowhere.png\" id=\"1\"]\n[ext_resource type=\"Gradient\" path=\"res://gone.tres\" id=\"2\"]\n\n[node name=\"Lacks\" type=\"Sprite2D\"]\ntexture = ExtResource(\"1\")\nmetadata/faint = ExtResource(\"2\")\n");
+    // One whose settings are there, and neither the file nor what was imported of it.
+    project.write("nowhere.png.import", "[remap]\n\nimporter=\"texture\"\ntype=\"CompressedTexture2D\"\npath=\"res://.godot/imported/nowhere.ctex\"\n\n[deps]\n\nsource_file=\"res://nowhere.png\"\n");
     let before = caller.saved(&project, "map.tscn");
     for (scene, code) in [
         ("res://odd.tscn", "not_a_packed_scene"),
@@ -262,11 +264,20 @@ fn what_is_no_scene_or_lacks_a_part_is_not_instanced_and_not_opened() {
         let refusal = caller.refusal_either_way("scene_instantiate_node", ask);
         assert_eq!(refusal["data"]["code"], code, "{scene}: {refusal}");
         if code == "packed_scene_dependencies_missing" {
-            assert_eq!(refusal["data"]["missing"], json!(["res://nowhere.png"]), "{refusal}");
+            assert_eq!(
+                refusal["data"]["missing"],
+                json!(["res://nowhere.png", "res://gone.tres"]),
+                "{refusal}"
+            );
             // An editor would ask a person, and leave out for good what is missing when it is saved.
             let opened = caller.refusal_either_way("scene_open", json!({"scene_path": scene}));
             assert_eq!(opened["data"]["code"], code, "{opened}");
-            assert_eq!(opened["data"]["missing"], json!(["res://nowhere.png"]), "{opened}");
+            let missing = json!(["res://gone.tres", "res://nowhere.png"]);
+            assert_eq!(opened["data"]["missing"], missing, "{opened}");
+            project.write("holds.tscn", "[gd_scene load_steps=2 format=3]\n\n[ext_resource type=\"PackedScene\" path=\"res://lacks.tscn\" id=\"1\"]\n\n[node name=\"Holds\" instance=ExtResource(\"1\")]\n");
+            let holds = json!({"scene_path": "res://holds.tscn"});
+            let opened = caller.refusal_either_way("scene_open", holds);
+            assert_eq!(opened["data"]["missing"], missing, "through another: {opened}");
             assert_eq!(refusal["data"]["next_call"]["tool"], "project_audit_assets");
         }
     }

@@ -25,7 +25,7 @@ pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
         return Err(refuse::not_found(message, "project_list_resources", reason));
     }
     if !editor::open_scenes().contains(&path) {
-        packed::check_whole(&path)?;
+        packed::check_whole_deep(&path)?;
     }
     let before = json!({ "resolved": true, "edited_scene": file::edited() });
     let shown = path.clone();

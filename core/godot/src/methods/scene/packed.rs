@@ -1,13 +1,19 @@
 //! What a scene's file names, and whether it can be loaded whole.
 
+use std::{collections::BTreeSet, path::Path};
+
 use didi_wire::BridgeError;
 use godot::{
-    classes::{FileAccess, PackedScene, ResourceLoader},
+    classes::{ConfigFile, FileAccess, PackedScene, ResourceLoader, ResourceUid},
+    global::Error,
     prelude::*,
 };
 use serde_json::json;
 
 use crate::refuse;
+
+/// Most files that are looked at for one scene.
+const MAX_FILES: usize = 4096;
 
 /// A file that a scene's file names.
 pub(super) struct Dependency {
@@ -16,13 +22,41 @@ pub(super) struct Dependency {
 }
 
 impl Dependency {
-    /// Whether the file is in its place, imported or not, or under its uid in another.
+    /// Whether it can be loaded from its place, or under its uid from another.
     fn is_there(&self) -> bool {
-        let mut loader = ResourceLoader::singleton();
-        FileAccess::file_exists(&self.path)
-            || loader.exists(&self.path)
-            || self.uid.as_ref().is_some_and(|uid| loader.exists(uid))
+        let moved = || {
+            let uids = ResourceUid::singleton();
+            let id = self.uid.as_ref().map(|uid| uids.text_to_id(uid))?;
+            uids.has_id(id).then(|| uids.get_id_path(id).to_string())
+        };
+        is_loadable(&self.path) || moved().is_some_and(|path| is_loadable(&path))
     }
+}
+
+/// Whether a file is there, and what was imported of it, where it is imported.
+fn is_loadable(path: &str) -> bool {
+    let mut settings = ConfigFile::new_gd();
+    if settings.load(&format!("{path}.import")) != Error::OK {
+        return FileAccess::file_exists(path) || ResourceLoader::singleton().exists(path);
+    }
+    if settings.get_value_ex("remap", "valid").default(&true.to_variant()).done()
+        == false.to_variant()
+    {
+        return false;
+    }
+    // `path`, or `path.s3tc` and its like.
+    let keys = settings.get_section_keys("remap").to_vec();
+    let mut imported = keys
+        .iter()
+        .map(ToString::to_string)
+        .filter(|key| key == "path" || key.starts_with("path."))
+        .map(|key| settings.get_value("remap", &key).stringify())
+        .peekable();
+    // What is kept as it is has none.
+    if imported.peek().is_none() {
+        return FileAccess::file_exists(path);
+    }
+    imported.any(|imported| FileAccess::file_exists(&imported))
 }
 
 /// Files that a scene's file names.
@@ -51,6 +85,39 @@ pub(super) fn check_whole(path: &str) -> Result<(), BridgeError> {
     }
     let message = format!("`{path}` names files that are not there");
     Err(lacks(message).with("missing", json!(missing)))
+}
+
+/// The same of all that it names in turn: an editor that opens it asks a person about any of them.
+///
+/// # Errors
+/// As [`check_whole`].
+pub(super) fn check_whole_deep(path: &str) -> Result<(), BridgeError> {
+    let mut seen = BTreeSet::from([path.to_owned()]);
+    let mut open = vec![path.to_owned()];
+    let mut missing = BTreeSet::new();
+    while let Some(next) = open.pop() {
+        for one in dependencies(&next) {
+            if seen.len() == MAX_FILES || !seen.insert(one.path.clone()) {
+                continue;
+            }
+            if !one.is_there() {
+                missing.insert(one.path);
+            } else if names_others(&one.path) {
+                open.push(one.path);
+            }
+        }
+    }
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let message = format!("`{path}` names files that are not there, itself or through others");
+    Err(lacks(message).with("missing", json!(missing)))
+}
+
+/// Whether a file is of a kind that names others.
+fn names_others(path: &str) -> bool {
+    let ending = Path::new(path).extension().and_then(|ending| ending.to_str());
+    ending.is_some_and(|ending| ["tscn", "tres", "scn", "res"].contains(&ending))
 }
 
 /// Loads a scene.
