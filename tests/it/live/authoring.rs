@@ -281,6 +281,41 @@ fn a_scene_is_closed_only_when_nothing_can_be_lost() {
     assert_eq!(client.done("editor.getSelection", json!({}))["count"], 0);
 }
 
+/// Nodes whose place is not told by where they are alone.
+const TURNED: &str = "[gd_scene format=3]\n\n[node name=\"Turned\" type=\"Node2D\"]\n\n\
+    [node name=\"Far\" type=\"Node2D\" parent=\".\"]\nposition = Vector2(7, 9)\nrotation = 0.3\n\n\
+    [node name=\"Flip\" type=\"Node2D\" parent=\".\"]\nposition = Vector2(3, 4)\nrotation = 9.5\nscale = Vector2(-2, 1)\nskew = 0.25\n\n\
+    [node name=\"Small\" type=\"Label\" parent=\".\"]\noffset_left = 24.0\noffset_top = 24.0\noffset_right = 64.0\noffset_bottom = 47.0\n\
+    text = \"Longer than it is wide\"\n\n\
+    [node name=\"Deep\" type=\"Node3D\" parent=\".\"]\ntransform = Transform3D(-1, 0, 0, 0, 2, 0, 0, 0, -1, 1, 2, 3)\n\n\
+    [node name=\"Deeper\" type=\"Node3D\" parent=\".\"]\ntransform = Transform3D(0, 0, 1, 0, 1, 0, -1, 0, 0, 5, 5, 5)\n";
+
+#[test]
+fn a_branch_that_is_moved_back_is_where_its_file_had_it_to_the_last_digit() {
+    let project = Project::sample();
+    project.write("turned.tscn", TURNED);
+    let Some(engine) = Engine::editor(&project) else { return };
+    let mut client = engine.connect();
+    client.done("scene.open", json!({"scene_path": "res://turned.tscn"}));
+    let saved = |client: &mut Client| {
+        client.done("editor.saveScene", json!({}));
+        project.text("turned.tscn").unwrap()
+    };
+    let before = saved(&mut client);
+    for (node, parent) in
+        [("Flip", "Far"), ("Small", "Far"), ("Deep", "Deeper"), ("Small", "Deeper")]
+    {
+        let ask = json!({"target_node": node, "new_parent_path": parent});
+        client.done("scene.reparentNode", ask);
+        let moved = saved(&mut client);
+        client.done("editor.undo", json!({}));
+        assert_eq!(saved(&mut client), before, "{node} was below {parent}");
+        client.done("editor.redo", json!({}));
+        assert_eq!(saved(&mut client), moved, "{node} is below {parent} again");
+        client.done("editor.undo", json!({}));
+    }
+}
+
 /// Two scenes can stand at one version; a step is of one of them.
 #[test]
 fn a_step_of_another_scene_is_not_taken_back() {

@@ -2,10 +2,7 @@
 
 use didi_engine::Answer;
 use didi_wire::BridgeError;
-use godot::{
-    classes::{Control, Node2D, Node3D},
-    prelude::*,
-};
+use godot::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -98,23 +95,39 @@ fn commit(name: &str, moved: &Move) -> Result<(), BridgeError> {
         action.does(&inner, "set_owner", &[owner.to_variant()]);
         action.undoes(&inner, "set_owner", &[owner.to_variant()]);
     }
-    if let Some((property, local, global)) = place(node).filter(|_| args.keep_global_transform) {
-        action.does(&object, "set", &[format!("global_{property}").to_variant(), global]);
-        action.undoes(&object, "set", &[property.to_variant(), local]);
+    if let Some(place) = Place::of(node).filter(|_| args.keep_global_transform) {
+        let global = node.get(place.global);
+        action.does(&object, "set", &[place.global.to_variant(), global]);
+        for part in place.stored {
+            action.undoes(&object, "set", &[part.to_variant(), node.get(*part)]);
+        }
     }
     action.commit();
     Ok(())
 }
 
-/// The property that says where a node is, its value here, and its value in the world.
-fn place(node: &Gd<Node>) -> Option<(&'static str, Variant, Variant)> {
-    let property =
-        if node.clone().try_cast::<Node2D>().is_ok() || node.clone().try_cast::<Node3D>().is_ok() {
-            "transform"
-        } else if node.clone().try_cast::<Control>().is_ok() {
-            "position"
+/// The properties that say where a node is.
+struct Place {
+    /// In the world.
+    global: &'static str,
+    /// Below its parent, as its file holds it. A whole that is put together of these does not give them back: a turn
+    /// by more than a full one, a mirrored axis, a control that its file has smaller than its text.
+    stored: &'static [&'static str],
+}
+
+impl Place {
+    fn of(node: &Gd<Node>) -> Option<Self> {
+        let is = |class: &str| node.is_class(class);
+        if is("Node2D") {
+            let stored = &["position", "rotation", "scale", "skew"];
+            Some(Place { global: "global_transform", stored })
+        } else if is("Node3D") {
+            Some(Place { global: "global_transform", stored: &["transform"] })
+        } else if is("Control") {
+            let stored = &["offset_left", "offset_top", "offset_right", "offset_bottom"];
+            Some(Place { global: "global_position", stored })
         } else {
-            return None;
-        };
-    Some((property, node.get(property), node.get(&format!("global_{property}"))))
+            None
+        }
+    }
 }
