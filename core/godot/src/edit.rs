@@ -4,14 +4,18 @@ pub(crate) mod group;
 pub(crate) mod history;
 pub(crate) mod made;
 pub(crate) mod owned;
+pub(crate) mod watch;
 
 use didi_wire::BridgeError;
 use godot::{
-    classes::{EditorInterface, EditorUndoRedoManager, Node, Object, undo_redo::MergeMode},
+    classes::{
+        EditorInterface, EditorUndoRedoManager, Node, Object, UndoRedo, undo_redo::MergeMode,
+    },
     prelude::*,
 };
 use serde_json::{Map, Value};
 
+use self::watch::{Beside, Watch};
 use crate::refuse;
 
 /// What every edit of the open scene says beside its own facts.
@@ -22,7 +26,15 @@ const LIMITATION: &str =
 pub(crate) struct Edit {
     manager: Gd<EditorUndoRedoManager>,
     /// Its history, and its serial there.
-    step: Option<(i32, i64)>,
+    step: Option<(i32, Gd<UndoRedo>, i64)>,
+    undo: Vec<Undo>,
+    watch: Watch,
+}
+
+/// What undoing an action does, in the order in which it is done.
+enum Undo {
+    Call(Gd<Object>, String, Vec<Variant>),
+    Set(Gd<Object>, String, Variant),
 }
 
 impl Edit {
@@ -31,18 +43,22 @@ impl Edit {
         let manager = EditorInterface::singleton().get_editor_undo_redo();
         let mut manager = manager
             .ok_or_else(|| refuse::engine("undo_unavailable", "the editor has no undo history"))?;
-        match group::current() {
-            Some(group) => manager
-                .create_action_ex(&group)
-                .merge_mode(MergeMode::ALL)
-                .custom_context(root)
-                .done(),
-            None => manager.create_action_ex(name).custom_context(root).done(),
-        }
+        let group = group::current();
+        let mode = if group.is_some() { MergeMode::ALL } else { MergeMode::DISABLE };
+        // Backward, so that of two actions that become one step the later is undone first.
+        manager
+            .create_action_ex(group.as_deref().unwrap_or(name))
+            .merge_mode(mode)
+            .custom_context(root)
+            .backward_undo_ops(true)
+            .done();
         let id = manager.get_object_history_id(root);
         let history = manager.get_history_undo_redo(id);
-        let step = history.map(|mut history| (id, made::begin(id, &mut history)));
-        Ok(Edit { manager, step })
+        let step = history.map(|history| {
+            let serial = made::begin(id, &history);
+            (id, history, serial)
+        });
+        Ok(Edit { manager, step, undo: vec![], watch: Watch::default() })
     }
 
     /// What the action calls.
@@ -63,7 +79,7 @@ impl Edit {
         method: &str,
         args: &[Variant],
     ) -> &mut Self {
-        self.manager.add_undo_method(object, method, args);
+        self.undo.push(Undo::Call(object.clone(), method.to_owned(), args.to_vec()));
         self
     }
 
@@ -76,7 +92,14 @@ impl Edit {
         before: &Variant,
     ) -> &mut Self {
         self.manager.add_do_property(object, property, after);
-        self.manager.add_undo_property(object, property, before);
+        self.undo.push(Undo::Set(object.clone(), property.to_owned(), before.clone()));
+        self
+    }
+
+    /// Has undoing it give a node also what the node's file holds of others than this property, where the action changes
+    /// that beside it.
+    pub(crate) fn watches(&mut self, node: &Gd<Node>, property: &str) -> &mut Self {
+        self.watch.add(node, property);
         self
     }
 
@@ -92,13 +115,32 @@ impl Edit {
         self
     }
 
-    /// Does it.
-    pub(crate) fn commit(mut self) {
+    /// Does it, and says what it changed beside what it was to change.
+    pub(crate) fn commit(mut self) -> Vec<Beside> {
+        // The last in the order is added first, and the step is heard of when all else is done.
+        if let Some((id, history, serial)) = &mut self.step {
+            made::hear(*id, *serial, history);
+        }
+        for undo in self.undo.into_iter().rev() {
+            match undo {
+                Undo::Call(object, method, args) => {
+                    self.manager.add_undo_method(&object, &method, &args);
+                }
+                Undo::Set(object, property, value) => {
+                    self.manager.add_undo_property(&object, &property, &value);
+                }
+            }
+        }
+        if let Some((id, history, serial)) = self.step.as_mut().filter(|_| self.watch.is_any()) {
+            made::look(*id, *serial, history);
+        }
         self.manager.commit_action();
-        if let Some((id, serial)) = self.step {
-            made::add(id, serial);
+        let beside = self.watch.changed();
+        if let Some((id, _, serial)) = self.step {
+            made::add(id, serial, beside.clone());
         }
         group::note_edit();
+        beside
     }
 }
 

@@ -92,6 +92,27 @@ fn a_command_of_a_group_that_edits_nothing_claims_no_step() {
     assert_eq!(set["undo_steps"][0]["action"], "Together", "{set}");
 }
 
+#[test]
+fn a_group_that_writes_one_place_twice_is_taken_back_to_what_was_there_first() {
+    let project = Project::sample();
+    let Some((_engine, mut client)) = opened(&project) else { return };
+    client.done("scene.instantiateNode", json!({"node_type": "Timer", "name": "Tick"}));
+    client.done("editor.saveScene", json!({}));
+    let read = json!({"target_node": "Tick", "property_name": "wait_time"});
+    let held =
+        |client: &mut Client| client.done("scene.getProperty", read.clone())["value"].clone();
+    let before = held(&mut client);
+    for seconds in [0.25, 0.5, 0.75] {
+        client.done("scene.setProperty", json!({"target_node": "Tick", "property_name": "wait_time", "value": seconds, UNDO_GROUP_PARAM: "Together"}));
+    }
+    while held(&mut client) != before {
+        let undone = client.done("editor.undo", json!({}));
+        assert_eq!(undone["undone"], "Together", "{undone}: {}", held(&mut client));
+    }
+    let redone = client.done("editor.redo", json!({}));
+    assert_eq!(redone["redone"], "Together", "{redone}");
+}
+
 /// Connections but for those of the editor's own docks, which come and go a frame later.
 fn without_the_editors(mut listed: Value) -> Value {
     match &mut listed {
@@ -314,6 +335,78 @@ fn a_branch_that_is_moved_back_is_where_its_file_had_it_to_the_last_digit() {
         assert_eq!(saved(&mut client), moved, "{node} is below {parent} again");
         client.done("editor.undo", json!({}));
     }
+}
+
+/// Nodes of which a property changes others.
+const COUPLED: &str = "[gd_scene load_steps=4 format=3]\n\n[ext_resource type=\"Script\" path=\"res://keeps.gd\" id=\"1\"]\n\n\
+    [sub_resource type=\"BoxMesh\" id=\"box\"]\n\n[sub_resource type=\"StandardMaterial3D\" id=\"red\"]\nalbedo_color = Color(1, 0, 0, 1)\n\n\
+    [node name=\"Coupled\" type=\"Node\"]\n\n\
+    [node name=\"Small\" type=\"Label\" parent=\".\"]\nanchors_preset = 8\nanchor_left = 0.5\nanchor_top = 0.5\nanchor_right = 0.5\nanchor_bottom = 0.5\n\
+    offset_left = -7.5\noffset_top = -11.5\noffset_right = 7.5\noffset_bottom = 11.5\ngrow_horizontal = 2\ngrow_vertical = 2\ntext = \"Longer than it is wide\"\n\n\
+    [node name=\"Slider\" type=\"HSlider\" parent=\".\"]\nmax_value = 250.0\nvalue = 120.0\n\n\
+    [node name=\"Turned\" type=\"Node3D\" parent=\".\"]\ntransform = Transform3D(0.775472, 0.453626, -0.439166, 0, 0.695563, 0.718465, 0.631382, -0.557149, 0.53939, -2.78761, 4.56046, 3.42378)\n\n\
+    [node name=\"Body\" type=\"MeshInstance3D\" parent=\".\"]\nmesh = SubResource(\"box\")\nsurface_material_override/0 = SubResource(\"red\")\n\n\
+    [node name=\"Menu\" type=\"ItemList\" parent=\".\"]\nitem_count = 2\nitem_0/text = \"Row\"\nitem_1/text = \"Sail\"\n\n\
+    [node name=\"Line\" type=\"LineEdit\" parent=\".\"]\ntext = \"Lantern\"\n\n\
+    [node name=\"Keeps\" type=\"Node\" parent=\".\"]\nscript = ExtResource(\"1\")\nlives = 7\nlabel = \"boat\"\n";
+
+/// A property that is set back does not give back what it changed beside it.
+#[test]
+fn what_a_property_changes_beside_it_is_given_back_with_it() {
+    let project = Project::sample();
+    project.write("coupled.tscn", COUPLED);
+    project
+        .write("keeps.gd", "extends Node\n\n@export var lives := 3\n@export var label := \"\"\n");
+    let Some(engine) = Engine::editor(&project) else { return };
+    let mut client = engine.connect();
+    client.done("scene.open", json!({"scene_path": "res://coupled.tscn"}));
+    let saved = |client: &mut Client| {
+        client.done("editor.saveScene", json!({}));
+        project.text("coupled.tscn").unwrap()
+    };
+    saved(&mut client);
+    let before = saved(&mut client);
+    for (kept, lines) in [
+        ("Small", "offset_left = -7.5"),
+        ("Body", "surface_material_override/0"),
+        ("Keeps", "lives = 7"),
+    ] {
+        assert!(before.contains(lines), "{kept}: {before}");
+    }
+    let point = |x: f64, y: f64| json!({"x": x, "y": y});
+    let triple = |x: f64, y: f64, z: f64| json!({"x": x, "y": y, "z": z});
+    for (node, property, value, beside) in [
+        ("Small", "position", point(31.0, 30.0), Some("offset_left")),
+        ("Small", "size", point(310.0, 30.0), Some("offset_right")),
+        ("Small", "anchor_left", json!(0.75), Some("anchor_right")),
+        ("Small", "anchors_preset", json!(15), Some("anchor_left")),
+        ("Slider", "max_value", json!(50), Some("value")),
+        ("Turned", "scale", triple(2.37, 2.37, 2.37), Some("transform")),
+        ("Turned", "rotation", triple(0.1, 9.0, 0.0), Some("transform")),
+        ("Body", "mesh", Value::Null, None),
+        ("Menu", "item_count", json!(0), None),
+        ("Line", "max_length", json!(3), Some("text")),
+        ("Keeps", "script", Value::Null, None),
+        ("Keeps", "process_mode", json!(3), None),
+    ] {
+        let ask = json!({"target_node": node, "property_name": property, "value": value});
+        let set = client.done("scene.setProperty", ask);
+        let told = set["also_changed"].as_array().map_or(vec![], Clone::clone);
+        if let Some(beside) = beside {
+            assert!(told.contains(&json!(beside)), "{node}.{property}: {set}");
+        }
+        let changed = saved(&mut client);
+        assert_ne!(changed, before, "{node}.{property}");
+        client.done("editor.undo", json!({}));
+        assert_eq!(saved(&mut client), before, "{node}.{property} is taken back");
+        client.done("editor.redo", json!({}));
+        assert_eq!(saved(&mut client), changed, "{node}.{property} is made again");
+        client.done("editor.undo", json!({}));
+        assert_eq!(saved(&mut client), before, "{node}.{property} is taken back again");
+    }
+    client.done("script.detachFromNode", json!({"target_node": "Keeps"}));
+    client.done("editor.undo", json!({}));
+    assert_eq!(saved(&mut client), before, "a script comes back with what its node holds of it");
 }
 
 /// Two scenes can stand at one version; a step is of one of them.

@@ -7,6 +7,8 @@ use std::{cell::RefCell, collections::HashMap, ops::RangeInclusive};
 
 use godot::{classes::UndoRedo, prelude::*};
 
+use super::watch::{Beside, Held};
+
 /// Most ranges that are told of one history.
 const MAX_RANGES: usize = 64;
 
@@ -15,6 +17,8 @@ const MAX_HISTORIES: usize = 256;
 
 thread_local! {
     static HISTORIES: RefCell<HashMap<i32, Steps>> = RefCell::new(HashMap::new());
+    /// The nodes of the step that is being undone.
+    static LOOKED: RefCell<Vec<(Held, Beside)>> = const { RefCell::new(vec![]) };
     static HEARER: RefCell<Option<Gd<DidiSteps>>> = const { RefCell::new(None) };
 }
 
@@ -31,6 +35,8 @@ struct Steps {
 struct Kept {
     serial: i64,
     stands: bool,
+    /// What it changed beside what it was to change.
+    beside: Vec<Beside>,
 }
 
 /// Hears of a step. The history holds on to it.
@@ -42,6 +48,15 @@ struct DidiSteps {
 
 #[godot_api]
 impl DidiSteps {
+    /// A step is about to be undone.
+    #[func]
+    #[allow(clippy::unused_self, reason = "a history calls a method")]
+    fn look(&self, history: i32, serial: i64) {
+        let beside = HISTORIES.with_borrow(|all| all.get(&history)?.find(serial).map(Kept::beside));
+        LOOKED.set(beside.into_iter().flatten().map(|one| (one.look(), one)).collect());
+    }
+
+    /// A step was made or undone.
     #[func]
     #[allow(clippy::unused_self, reason = "a history calls a method")]
     fn mark(&self, history: i32, serial: i64, stands: bool) {
@@ -50,6 +65,15 @@ impl DidiSteps {
                 steps.mark(serial, stands);
             }
         });
+        for (looked, beside) in LOOKED.take() {
+            beside.restore(looked);
+        }
+    }
+}
+
+impl Kept {
+    fn beside(&self) -> Vec<Beside> {
+        self.beside.clone()
     }
 }
 
@@ -60,9 +84,9 @@ impl Steps {
     }
 
     /// A new step: what could be made again before it, can't any more.
-    fn add(&mut self, serial: i64) {
+    fn add(&mut self, serial: i64, beside: Vec<Beside>) {
         self.kept.retain(|step| step.stands);
-        self.kept.push(Kept { serial, stands: true });
+        self.kept.push(Kept { serial, stands: true, beside });
     }
 
     fn mark(&mut self, serial: i64, stands: bool) {
@@ -71,9 +95,13 @@ impl Steps {
         }
     }
 
+    fn find(&self, serial: i64) -> Option<&Kept> {
+        let at = self.kept.binary_search_by_key(&serial, |step| step.serial).ok()?;
+        self.kept.get(at)
+    }
+
     fn stands(&self, serial: i64) -> bool {
-        let found = self.kept.binary_search_by_key(&serial, |step| step.serial);
-        found.is_ok_and(|at| self.kept[at].stands)
+        self.find(serial).is_some_and(|step| step.stands)
     }
 
     /// The serials that stand, newest range first.
@@ -93,9 +121,9 @@ impl Steps {
     }
 }
 
-/// Adds to the action that is being put together in a history that it is heard of, and gives its serial.
-pub(super) fn begin(id: i32, history: &mut Gd<UndoRedo>) -> i64 {
-    let serial = HISTORIES.with_borrow_mut(|all| {
+/// Gives a step that is begun in a history its serial.
+pub(super) fn begin(id: i32, history: &Gd<UndoRedo>) -> i64 {
+    HISTORIES.with_borrow_mut(|all| {
         if all.len() >= MAX_HISTORIES {
             let oldest = all.keys().min().copied();
             oldest.filter(|oldest| *oldest != id).and_then(|oldest| all.remove(&oldest));
@@ -103,21 +131,32 @@ pub(super) fn begin(id: i32, history: &mut Gd<UndoRedo>) -> i64 {
         let steps = all.entry(id).or_default();
         steps.history = Some(history.instance_id());
         steps.begin()
-    });
-    let hearer =
-        HEARER.with_borrow_mut(|hearer| hearer.get_or_insert_with(DidiSteps::new_gd).clone());
+    })
+}
+
+/// Adds to the action that is being put together in a history that it is heard of, at the end of its undo.
+pub(super) fn hear(id: i32, serial: i64, history: &mut Gd<UndoRedo>) {
     let told = |stands: bool| {
         let args = [id.to_variant(), serial.to_variant(), stands.to_variant()];
-        hearer.callable("mark").bind(&args)
+        hearer().callable("mark").bind(&args)
     };
     history.add_do_method(&told(true));
     history.add_undo_method(&told(false));
-    serial
 }
 
-/// The action was made.
-pub(super) fn add(id: i32, serial: i64) {
-    HISTORIES.with_borrow_mut(|all| all.entry(id).or_default().add(serial));
+/// Adds to it that its nodes are looked at, at the begin of its undo.
+pub(super) fn look(id: i32, serial: i64, history: &mut Gd<UndoRedo>) {
+    let args = [id.to_variant(), serial.to_variant()];
+    history.add_undo_method(&hearer().callable("look").bind(&args));
+}
+
+fn hearer() -> Gd<DidiSteps> {
+    HEARER.with_borrow_mut(|hearer| hearer.get_or_insert_with(DidiSteps::new_gd).clone())
+}
+
+/// The action was made, and changed this beside what it was to change.
+pub(super) fn add(id: i32, serial: i64, beside: Vec<Beside>) {
+    HISTORIES.with_borrow_mut(|all| all.entry(id).or_default().add(serial, beside));
 }
 
 /// Whether a step stands. A history's own number of it does not tell.
@@ -144,6 +183,7 @@ pub(super) fn ranges(id: i32) -> Vec<RangeInclusive<i64>> {
 /// Forgets them all, at the session's end.
 pub(crate) fn forget() {
     HISTORIES.take();
+    LOOKED.take();
     drop(HEARER.take());
 }
 
@@ -156,7 +196,7 @@ mod tests {
         let mut steps = Steps::default();
         let make = |steps: &mut Steps| {
             let serial = steps.begin();
-            steps.add(serial);
+            steps.add(serial, vec![]);
             serial
         };
         let [first, second] = [make(&mut steps), make(&mut steps)];

@@ -5,6 +5,8 @@
 
 mod write;
 
+use std::collections::BTreeSet;
+
 use didi_wire::BridgeError;
 use godot::prelude::*;
 use serde::Deserialize;
@@ -13,7 +15,7 @@ use serde_json::{Value, json};
 use self::write::Ready;
 use crate::{
     change::{Change, Planned},
-    edit::{self, Edit},
+    edit::{self, Edit, watch::Beside},
     methods::Context,
     node_path,
     params::{self, Params},
@@ -23,6 +25,9 @@ use crate::{
 
 /// Most writes of one call.
 const MAX_WRITES: usize = 64;
+
+/// Most names told of properties that were changed beside.
+const MAX_BESIDE: usize = 32;
 
 const WHICH: &str =
     "either `target_node`, `property_name` and `value` are needed, or `writes` alone";
@@ -64,8 +69,8 @@ fn one(root: Gd<Node>, write: Write, make_unique: bool) -> Planned {
     let name = format!("Set {}", write.property_name);
     let ready = write::plan(&root, write, make_unique, &mut Declarations::default())?;
     Ok(Change::now(ready.before()?, move |before| {
-        commit(&root, &name, std::slice::from_ref(&ready))?;
-        Ok(edit::done(ready.outcome(before)?))
+        let beside = commit(&root, &name, std::slice::from_ref(&ready))?;
+        Ok(edit::done(with_beside(ready.outcome(before)?, &beside)))
     }))
 }
 
@@ -73,11 +78,11 @@ fn many(root: Gd<Node>, writes: Vec<Write>, make_unique: bool) -> Planned {
     let ready = plan_all(&root, writes, make_unique)?;
     let before: Vec<Value> = ready.iter().map(Ready::before).collect::<Result<_, _>>()?;
     Ok(Change::now(json!({ "writes": before }), move |mut before| {
-        commit(&root, &format!("Set {} properties", ready.len()), &ready)?;
+        let beside = commit(&root, &format!("Set {} properties", ready.len()), &ready)?;
         let outcome = |(at, write): (usize, &Ready)| write.outcome(before["writes"][at].take());
         let outcomes: Vec<Value> =
             ready.iter().enumerate().map(outcome).collect::<Result<_, _>>()?;
-        Ok(edit::done(json!({ "writes": outcomes })))
+        Ok(edit::done(with_beside(json!({ "writes": outcomes }), &beside)))
     }))
 }
 
@@ -98,7 +103,18 @@ fn plan_all(
     Ok(ready)
 }
 
-fn commit(root: &Gd<Node>, name: &str, ready: &[Ready]) -> Result<(), BridgeError> {
+/// Says which properties became others beside those that were written.
+fn with_beside(mut told: Value, beside: &[Beside]) -> Value {
+    let names: BTreeSet<&str> = beside.iter().flat_map(Beside::names).collect();
+    if !names.is_empty() {
+        let shown: Vec<&str> = names.iter().take(MAX_BESIDE).copied().collect();
+        told["also_changed_truncated"] = (shown.len() < names.len()).into();
+        told["also_changed"] = json!(shown);
+    }
+    told
+}
+
+fn commit(root: &Gd<Node>, name: &str, ready: &[Ready]) -> Result<Vec<Beside>, BridgeError> {
     let mut action = Edit::begin(name, root)?;
     for write in ready {
         write.add_do(&mut action);
@@ -107,8 +123,7 @@ fn commit(root: &Gd<Node>, name: &str, ready: &[Ready]) -> Result<(), BridgeErro
     for write in ready.iter().rev() {
         write.add_undo(&mut action);
     }
-    action.commit();
-    Ok(())
+    Ok(action.commit())
 }
 
 /// `null` is a value, an absent member is none.

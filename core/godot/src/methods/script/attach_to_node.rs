@@ -53,6 +53,7 @@ fn make(ready: &Ready, before: Value) -> Answer {
     let Ready { args, root, node, script } = ready;
     let object: Gd<Object> = node.clone().upcast();
     let mut action = Edit::begin("Attach script", root)?;
+    action.watches(node, "script");
     action.sets(&object, "script", &script.to_variant(), &Variant::nil());
     action.commit();
     let observed = script_of(node);

@@ -34,6 +34,7 @@ pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
 fn make(args: &Args, root: &Gd<Node>, node: &Gd<Node>, before: Value) -> Answer {
     let object: Gd<Object> = node.clone().upcast();
     let mut action = Edit::begin("Detach script", root)?;
+    action.watches(node, "script");
     action.sets(&object, "script", &Variant::nil(), &node.get("script"));
     action.commit();
     let observed = attach_to_node::script_of(node);

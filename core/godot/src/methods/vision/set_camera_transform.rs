@@ -40,7 +40,9 @@ pub(crate) fn plan(_context: &Context, params: &Params) -> Planned {
 fn make(args: &Args, root: &Gd<Node>, camera: &Gd<Camera3D>, old: Value) -> Answer {
     let object: Gd<Object> = camera.clone().upcast();
     let mut action = Edit::begin("Place camera", root)?;
+    let node: Gd<Node> = camera.clone().upcast();
     let mut set = |name: &str, value: Variant| {
+        action.watches(&node, name);
         action.sets(&object, name, &value, &camera.get(name));
     };
     set("position", args.position.vector().to_variant());

@@ -127,6 +127,7 @@ fn copies(node: &Gd<Node>, path: &str) -> Vec<(String, Variant, Variant)> {
 impl Ready {
     /// What doing it calls.
     pub(super) fn add_do(&self, action: &mut Edit) {
+        action.watches(&self.node, &self.write.property_name);
         let node: Gd<Object> = self.node.clone().upcast();
         for (path, _, copy) in &self.copies {
             action.does(&node, "set_indexed", &[NodePath::from(path).to_variant(), copy.clone()]);
