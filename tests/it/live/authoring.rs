@@ -308,6 +308,8 @@ const TURNED: &str = "[gd_scene format=3]\n\n[node name=\"Turned\" type=\"Node2D
     [node name=\"Flip\" type=\"Node2D\" parent=\".\"]\nposition = Vector2(3, 4)\nrotation = 9.5\nscale = Vector2(-2, 1)\nskew = 0.25\n\n\
     [node name=\"Small\" type=\"Label\" parent=\".\"]\noffset_left = 24.0\noffset_top = 24.0\noffset_right = 64.0\noffset_bottom = 47.0\n\
     text = \"Longer than it is wide\"\n\n\
+    [node name=\"Wide\" type=\"Label\" parent=\".\"]\nanchor_right = 1.0\noffset_top = 24.0\noffset_bottom = 47.0\n\n\
+    [node name=\"Box\" type=\"VBoxContainer\" parent=\".\"]\noffset_right = 99.0\noffset_bottom = 99.0\n\n\
     [node name=\"Deep\" type=\"Node3D\" parent=\".\"]\ntransform = Transform3D(-1, 0, 0, 0, 2, 0, 0, 0, -1, 1, 2, 3)\n\n\
     [node name=\"Deeper\" type=\"Node3D\" parent=\".\"]\ntransform = Transform3D(0, 0, 1, 0, 1, 0, -1, 0, 0, 5, 5, 5)\n";
 
@@ -323,10 +325,16 @@ fn a_branch_that_is_moved_back_is_where_its_file_had_it_to_the_last_digit() {
         project.text("turned.tscn").unwrap()
     };
     let before = saved(&mut client);
-    for (node, parent) in
-        [("Flip", "Far"), ("Small", "Far"), ("Deep", "Deeper"), ("Small", "Deeper")]
-    {
-        let ask = json!({"target_node": node, "new_parent_path": parent});
+    for (node, parent) in [
+        ("Flip", "Far"),
+        ("Small", "Far"),
+        ("Deep", "Deeper"),
+        ("Small", "Deeper"),
+        ("Wide", "Box"),
+    ] {
+        let keeps = node != "Wide";
+        let ask =
+            json!({"target_node": node, "new_parent_path": parent, "keep_global_transform": keeps});
         client.done("scene.reparentNode", ask);
         let moved = saved(&mut client);
         client.done("editor.undo", json!({}));

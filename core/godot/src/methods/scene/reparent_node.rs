@@ -95,9 +95,11 @@ fn commit(name: &str, moved: &Move) -> Result<(), BridgeError> {
         action.does(&inner, "set_owner", &[owner.to_variant()]);
         action.undoes(&inner, "set_owner", &[owner.to_variant()]);
     }
-    if let Some(place) = Place::of(node).filter(|_| args.keep_global_transform) {
-        let global = node.get(place.global);
-        action.does(&object, "set", &[place.global.to_variant(), global]);
+    if let Some(place) = Place::of(node) {
+        if args.keep_global_transform {
+            let global = node.get(place.global);
+            action.does(&object, "set", &[place.global.to_variant(), global]);
+        }
         for part in place.stored {
             action.undoes(&object, "set", &[part.to_variant(), node.get(*part)]);
         }
@@ -115,6 +117,18 @@ struct Place {
     stored: &'static [&'static str],
 }
 
+/// In the order in which a file gives them. A container sets them all, a frame after it has got its child.
+const OF_CONTROL: [&str; 8] = [
+    "anchor_left",
+    "anchor_top",
+    "anchor_right",
+    "anchor_bottom",
+    "offset_left",
+    "offset_top",
+    "offset_right",
+    "offset_bottom",
+];
+
 impl Place {
     fn of(node: &Gd<Node>) -> Option<Self> {
         let is = |class: &str| node.is_class(class);
@@ -124,8 +138,7 @@ impl Place {
         } else if is("Node3D") {
             Some(Place { global: "global_transform", stored: &["transform"] })
         } else if is("Control") {
-            let stored = &["offset_left", "offset_top", "offset_right", "offset_bottom"];
-            Some(Place { global: "global_position", stored })
+            Some(Place { global: "global_position", stored: &OF_CONTROL })
         } else {
             None
         }
