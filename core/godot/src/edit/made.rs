@@ -52,7 +52,8 @@ impl DidiSteps {
     #[func]
     #[allow(clippy::unused_self, reason = "a history calls a method")]
     fn look(&self, history: i32, serial: i64) {
-        let beside = HISTORIES.with_borrow(|all| all.get(&history)?.find(serial).map(Kept::beside));
+        let beside = HISTORIES
+            .with_borrow(|all| all.get(&history)?.find(serial).map(|step| step.beside.clone()));
         LOOKED.set(beside.into_iter().flatten().map(|one| (one.look(), one)).collect());
     }
 
@@ -71,12 +72,6 @@ impl DidiSteps {
     }
 }
 
-impl Kept {
-    fn beside(&self) -> Vec<Beside> {
-        self.beside.clone()
-    }
-}
-
 impl Steps {
     fn begin(&mut self) -> i64 {
         self.last += 1;
@@ -85,7 +80,8 @@ impl Steps {
 
     /// A new step: what could be made again before it, can't any more.
     fn add(&mut self, serial: i64, beside: Vec<Beside>) {
-        self.kept.retain(|step| step.stands);
+        // Of one history those are the newest.
+        while self.kept.pop_if(|step| !step.stands).is_some() {}
         self.kept.push(Kept { serial, stands: true, beside });
     }
 
@@ -207,6 +203,7 @@ mod tests {
         assert!(steps.stands(second), "made again");
         steps.mark(second, false);
         let third = make(&mut steps);
+        assert_eq!(steps.kept.len(), 2, "what can't be made again is not kept");
         steps.mark(second, true);
         assert!(!steps.stands(second) && steps.stands(third), "it can't be made again");
         assert_eq!(steps.ranges(), [3..=3, 1..=1]);
