@@ -412,6 +412,15 @@ fn what_a_property_changes_beside_it_is_given_back_with_it() {
         client.done("editor.undo", json!({}));
         assert_eq!(saved(&mut client), before, "{node}.{property} is taken back again");
     }
+    let write = |property: &str, value: Value| json!({"target_node": "Small", "property_name": property, "value": value});
+    let both = json!([
+        write("global_position", point(1.5, 2.5)),
+        write("anchor_bottom", json!(0.75)),
+        write("offset_right", json!(9.5))
+    ]);
+    client.done("scene.setProperty", json!({"writes": both}));
+    client.done("editor.undo", json!({}));
+    assert_eq!(saved(&mut client), before, "of several writes one changed what another wrote");
     client.done("script.detachFromNode", json!({"target_node": "Keeps"}));
     client.done("editor.undo", json!({}));
     assert_eq!(saved(&mut client), before, "a script comes back with what its node holds of it");

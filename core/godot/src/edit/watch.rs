@@ -33,7 +33,8 @@ struct Watched {
 /// What a node's file holds, in the order in which it is given to the node.
 pub(super) type Held = Vec<(String, Variant)>;
 
-/// What an action changed of a node beside what it was to change.
+/// What an action changed of a node, beside what it was to change and of that: of several writes one can change what another
+/// wrote.
 #[derive(Clone)]
 pub(crate) struct Beside {
     node: InstanceId,
@@ -64,9 +65,7 @@ impl Watch {
     /// What is another now.
     pub(super) fn changed(self) -> Vec<Beside> {
         let of = |Watched { node, meant, mut held }: Watched| {
-            held.retain(|(name, before)| {
-                !meant.contains(name) && node.get(name.as_str()) != *before
-            });
+            held.retain(|(name, before)| node.get(name.as_str()) != *before);
             Beside { node: node.instance_id(), meant, before: held }
         };
         self.0.into_iter().map(of).collect()
@@ -76,7 +75,8 @@ impl Watch {
 impl Beside {
     /// The names of what was changed beside.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        self.before.iter().map(|(name, _)| name.as_str())
+        let names = self.before.iter().map(|(name, _)| name.as_str());
+        names.filter(|name| !self.meant.contains(*name))
     }
 
     /// What the node holds before the step is undone.
@@ -93,7 +93,7 @@ impl Beside {
         let gone: Held = only_before.cloned().collect();
         for (name, value) in looked.into_iter().chain(gone) {
             let value = changed(&name).map_or(value, |(_, before)| before.clone());
-            if !self.meant.contains(&name) && node.get(name.as_str()) != value {
+            if node.get(name.as_str()) != value {
                 node.set(&name, &value);
             }
         }
