@@ -31,6 +31,9 @@ const HINT_ENUM: i64 = 2;
 const HINT_ENUM_SUGGESTION: i64 = 3;
 const HINT_RESOURCE_TYPE: i64 = 17;
 
+/// The usage of a property that a file holds.
+const STORED: i64 = 2;
+
 /// A property as its object declares it.
 #[derive(Debug, Clone)]
 pub(crate) struct Declared {
@@ -72,6 +75,22 @@ impl Declarations {
             None => Err(undeclared(holder, list, name, inside)),
         }
     }
+}
+
+/// What a file holds of an object, in the order in which it is given to the object.
+pub(crate) fn stored<T: Inherits<Object>>(object: &Gd<T>) -> Vec<(String, Variant)> {
+    let object: Gd<Object> = object.clone().upcast();
+    let list = object.get_property_list();
+    let is_stored = |property: &VarDictionary| {
+        let usage = property.get("usage").and_then(|usage| usage.try_to::<i64>().ok());
+        usage.is_some_and(|usage| usage & STORED != 0)
+    };
+    let of = |property: VarDictionary| {
+        let name = property.get("name")?.stringify().to_string();
+        let value = object.get(name.as_str());
+        Some((name, value))
+    };
+    list.iter_shared().filter(is_stored).filter_map(of).collect()
 }
 
 /// Finds a property of a node by a name, or by a path of names into resources that it holds.

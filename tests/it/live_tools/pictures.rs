@@ -421,6 +421,22 @@ fn a_game_that_draws_in_hdr_has_the_colours_that_its_window_shows() {
     }
 }
 
+/// A game of two bodies, drawn by one line of settings.
+fn deep_game(
+    rendering: &str,
+    start: fn(&Project, &Display) -> Option<Engine>,
+) -> Option<(Project, Display, Engine, Caller)> {
+    real_engine()?;
+    let project = Project::sample();
+    project.write("deep.tscn", DEEP);
+    project.set_main_scene("res://deep.tscn");
+    project.set_rendering(rendering);
+    let display = Display::start();
+    let game = start(&project, &display)?;
+    let caller = Caller::of(&project);
+    Some((project, display, game, caller))
+}
+
 /// Segments of two bodies: nothing in the picture but their own colours and the background's.
 fn check_two_segments(caller: &mut Caller) {
     let result = caller.result("viewport_capture_passes", &json!({"passes": ["segmentation"]}));
@@ -443,16 +459,11 @@ fn check_two_segments(caller: &mut Caller) {
 
 #[test]
 fn segments_are_of_whole_pixels_where_the_scene_is_drawn_smaller() {
-    if real_engine().is_none() {
+    let Some((_project, _display, _game, mut caller)) =
+        deep_game("scaling_3d/scale=0.37", Engine::windowed_game)
+    else {
         return;
-    }
-    let project = Project::sample();
-    project.write("deep.tscn", DEEP);
-    project.set_main_scene("res://deep.tscn");
-    project.set_rendering("scaling_3d/scale=0.37");
-    let display = Display::start();
-    let Some(_game) = Engine::windowed_game(&project, &display) else { return };
-    let mut caller = Caller::of(&project);
+    };
     let before = at_rest(&mut caller, &json!({}), |picture| holds(picture, [255, 0, 0, 255]));
     check_two_segments(&mut caller);
     let plain = json!({"passes": ["color"]});
@@ -463,16 +474,11 @@ fn segments_are_of_whole_pixels_where_the_scene_is_drawn_smaller() {
 
 #[test]
 fn segments_have_their_colours_where_the_game_draws_in_hdr() {
-    if real_engine().is_none() {
+    let Some((_project, _display, _game, mut caller)) =
+        deep_game("viewport/hdr_2d=true", Engine::vulkan_game)
+    else {
         return;
-    }
-    let project = Project::sample();
-    project.write("deep.tscn", DEEP);
-    project.set_main_scene("res://deep.tscn");
-    project.set_rendering("viewport/hdr_2d=true");
-    let display = Display::start();
-    let Some(_game) = Engine::vulkan_game(&project, &display) else { return };
-    let mut caller = Caller::of(&project);
+    };
     at_rest(&mut caller, &json!({}), |picture| holds(picture, [255, 0, 0, 255]));
     check_two_segments(&mut caller);
 }

@@ -8,8 +8,7 @@ use std::collections::BTreeSet;
 
 use godot::{classes::Node, prelude::*};
 
-/// The usage of a property that a file holds.
-const STORED: i64 = 2;
+use crate::property;
 
 /// Properties whose setters change no other, written most: of all nodes, of what is drawn, of what has a place.
 const PLAIN: [(&str, &[&str]); 3] = [
@@ -50,7 +49,7 @@ impl Watch {
             return;
         }
         let at = self.0.iter().position(|watched| watched.node == *node).unwrap_or_else(|| {
-            let held = stored(node);
+            let held = property::stored(node);
             self.0.push(Watched { node: node.clone(), meant: BTreeSet::new(), held });
             self.0.len() - 1
         });
@@ -81,7 +80,7 @@ impl Beside {
 
     /// What the node holds before the step is undone.
     pub(super) fn look(&self) -> Held {
-        self.node().map(|node| stored(&node)).unwrap_or_default()
+        self.node().map(|node| property::stored(&node)).unwrap_or_default()
     }
 
     /// Gives back what the step changed beside; and what its undo has changed beside is as it was.
@@ -107,19 +106,4 @@ impl Beside {
 fn is_plain(node: &Gd<Node>, property: &str) -> bool {
     property.starts_with("metadata/")
         || PLAIN.iter().any(|(class, names)| names.contains(&property) && node.is_class(*class))
-}
-
-/// What a file holds of a node.
-fn stored(node: &Gd<Node>) -> Held {
-    let list = node.get_property_list();
-    let is_stored = |property: &VarDictionary| {
-        let usage = property.get("usage").and_then(|usage| usage.try_to::<i64>().ok());
-        usage.is_some_and(|usage| usage & STORED != 0)
-    };
-    let of = |property: VarDictionary| {
-        let name = property.get("name")?.stringify().to_string();
-        let value = node.get(name.as_str());
-        Some((name, value))
-    };
-    list.iter_shared().filter(is_stored).filter_map(of).collect()
 }

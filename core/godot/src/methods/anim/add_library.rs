@@ -22,11 +22,8 @@ use crate::{
     methods::{Context, anim},
     node_path,
     params::{self, Params},
-    refuse,
+    property, refuse,
 };
-
-/// The usage of a property that a file holds.
-const STORED: i64 = 2;
 
 /// Properties that tell where a resource is and not what it is.
 const OWN_PLACE: [&str; 2] = ["resource_path", "resource_scene_unique_id"];
@@ -198,17 +195,9 @@ fn are_alike(one: &Gd<AnimationLibrary>, other: &Gd<AnimationLibrary>) -> bool {
 
 /// What is stored of an animation, as text. Objects in it are told by their files: each copy has its own.
 fn told(animation: &Gd<Animation>) -> Vec<(String, String)> {
-    let stored = animation.get_property_list();
-    let stored = stored.iter_shared().filter(|property| {
-        let usage = property.get("usage").and_then(|usage| usage.try_to::<i64>().ok());
-        usage.is_some_and(|usage| usage & STORED != 0)
-    });
-    let text = |property: VarDictionary| {
-        let name = property.get("name")?.stringify().to_string();
-        let value = animation.get(name.as_str());
-        (!OWN_PLACE.contains(&name.as_str())).then(|| (name, text_of(&value)))
-    };
-    stored.filter_map(text).collect()
+    let stored = property::stored(animation).into_iter();
+    let own = stored.filter(|(name, _)| !OWN_PLACE.contains(&name.as_str()));
+    own.map(|(name, value)| (name, text_of(&value))).collect()
 }
 
 fn text_of(value: &Variant) -> String {
